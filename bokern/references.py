@@ -1,0 +1,34 @@
+"""The papers behind the formulas, under the keys that docstrings use."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+REFERENCES = MappingProxyType(
+    {
+        "Invariance": "van der Wilk, Bauer, John, Hensman: Learning Invariances "
+        "using the Marginal Likelihood. NeurIPS 2018.",
+        "ConvGP": "van der Wilk, Rasmussen, Hensman: Convolutional Gaussian "
+        "Processes. NIPS 2017.",
+        "SSWIM": "Tompkins, Oliveira, Ramos: Sparse Spectrum Warped Input Measures "
+        "for Nonstationary Kernel Learning. NeurIPS 2020.",
+        "CDGP": "Lu, Shafto: Conditional Deep Gaussian Processes: Empirical Bayes "
+        "Hyperdata Learning. Entropy 2021.",
+        "Moments": "Lu, Yang, Hao, Shafto: Interpretable Deep Gaussian Processes "
+        "with Moments. AISTATS 2020.",
+        "Primer": "Sanguinetti: Primer on Bayesian Inference and Gaussian Processes. "
+        "Slides, 2018.",
+        "GP-UCB": "Srinivas, Krause, Kakade, Seeger: Information-Theoretic Regret "
+        "Bounds for Gaussian Process Optimization in the Bandit Setting. IEEE "
+        "Transactions on Information Theory, 2012.",
+        "GP-BUCB": "Desautels, Krause, Burdick: Parallelizing Exploration-"
+        "Exploitation Tradeoffs in Gaussian Process Bandit Optimization. JMLR 2014.",
+        "GPML": "Rasmussen, Williams: Gaussian Processes for Machine Learning. MIT "
+        "Press, 2006.",
+        "Kumaraswamy": "Kumaraswamy: A generalized probability density function for "
+        "double-bounded random processes. Journal of Hydrology, 1980.",
+        "InputWarping": "Snoek, Swersky, Zemel, Adams: Input Warping for Bayesian "
+        "Optimization of Non-Stationary Functions. ICML 2014.",
+        "Laplace": "MacKay: Bayesian Interpolation. Neural Computation, 1992.",
+    }
+)
