@@ -1,0 +1,93 @@
+"""The numerical policy: one place for jitters, factorisations and distances.
+
+Nothing here reads a global setting, so that results do not depend on which
+library was imported first.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+RELATIVE_JITTERS = (1e-10, 1e-8, 1e-6, 1e-4)
+"""Multiples of the mean diagonal, tried in turn on matrices that do not factorise."""
+
+DIRECT_DISTANCE_DIM = 4
+"""Up to this many columns, distances come from differences rather than products."""
+
+LOG_2PI = math.log(2.0 * math.pi)
+
+
+def cholesky(K: Tensor) -> tuple[Tensor, Tensor]:
+    """Factorises a batch of covariance matrices, each with the least jitter it needs.
+
+    Args:
+        K: ``... x n x n``, symmetric.
+
+    Returns:
+        The lower factors, ``... x n x n`` (NaN where nothing helped), and a boolean
+        tensor ``...`` that says which matrices were factorised.
+    """
+    L, info = torch.linalg.cholesky_ex(K)
+    good = _factorised(L, info)
+    if bool(good.all()):
+        return L, good
+    eye = torch.eye(K.shape[-1], dtype=K.dtype, device=K.device)
+    usable = torch.isfinite(K.detach()).all(-1).all(-1)
+    K = torch.where(usable[..., None, None], K, eye)
+    scale = K.detach().diagonal(dim1=-2, dim2=-1).mean(-1)
+    jitter = torch.zeros_like(scale)
+    for relative in RELATIVE_JITTERS:
+        jitter = torch.where(good, jitter, relative * scale)
+        with torch.no_grad():
+            good = _factorised(*torch.linalg.cholesky_ex(K + _diagonal(jitter, eye)))
+        if bool(good.all()):
+            break
+    safe = torch.where(good[..., None, None], K + _diagonal(jitter, eye), eye)
+    good = good & usable
+    L = torch.linalg.cholesky_ex(safe).L
+    return torch.where(good[..., None, None], L, torch.nan), good
+
+
+def _factorised(L: Tensor, info: Tensor) -> Tensor:
+    return (info == 0) & torch.isfinite(L.detach().diagonal(dim1=-2, dim2=-1)).all(-1)
+
+
+def _diagonal(jitter: Tensor, eye: Tensor) -> Tensor:
+    return jitter[..., None, None] * eye
+
+
+def squared_distance(x1: Tensor, x2: Tensor) -> Tensor:
+    """Squared Euclidean distances, twice differentiable.
+
+    Args:
+        x1: ``... x n1 x d``.
+        x2: ``... x n2 x d``.
+
+    Returns:
+        ``... x n1 x n2``, non-negative; from differences for few columns, so that
+        near-equal numbers are never subtracted after squaring.
+    """
+    if x1.shape[-1] <= DIRECT_DISTANCE_DIM:
+        difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+        return difference.square().sum(-1)
+    centre = x2.detach().mean(-2, keepdim=True)
+    a, b = x1 - centre, x2 - centre
+    products = a @ b.transpose(-1, -2)
+    square = a.square().sum(-1).unsqueeze(-1) + b.square().sum(-1).unsqueeze(-2)
+    return (square - 2.0 * products).clamp_min(0.0)
+
+
+def paired_squared_distance(x1: Tensor, x2: Tensor) -> Tensor:
+    """Squared distances of row i to row i, ``... x n``."""
+    return (x1 - x2).square().sum(-1)
+
+
+def safe_sqrt(square: Tensor) -> Tensor:
+    """Square root whose derivatives are 0, not infinite, at 0."""
+    tiny = torch.finfo(square.dtype).tiny
+    positive = square > tiny
+    root = torch.where(positive, square, torch.ones_like(square)).sqrt()
+    return torch.where(positive, root, torch.zeros_like(root))
