@@ -1,0 +1,139 @@
+"""Functions that a finite group leaves unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from bokern.errors import GroupError, StructureError
+from bokern.kernels import StructureKernel, ViewSumKernel
+from bokern.structures.base import KernelSpace, Structure, check_part
+from bokern.structures.warped import _wrap_family
+from bokern.views.groups import Group
+from bokern.views.orbit import Orbit
+
+MAX_DOUBLE_SUM_ORDER = 120
+"""Above this order a double sum over the group is refused: at n = 100 points its
+matrix has (120 · 100)² entries, 1.2 GB."""
+
+
+@dataclass(frozen=True, repr=False)
+class Invariant(Structure):
+    """A base structure averaged over a group: f(gx) = f(x) for each element g.
+
+    Args:
+        base: What is believed of the function that is averaged.
+        group: The symmetry, such as ``permutations(3)``.
+        tied: Whether columns that the group interchanges share their
+            hyperparameters. Tied bases need a single sum over the group, untied ones
+            the double sum, a factor of the group's order dearer.
+        normalize: Whether the prior variance is the same everywhere.
+    """
+
+    base: Structure
+    group: Group
+    tied: bool = field(default=True, kw_only=True)
+    normalize: bool = field(default=True, kw_only=True)
+
+    summary: ClassVar[str] = "unchanged under a finite group: permutations, reflections"
+
+    def __post_init__(self) -> None:
+        check_part("Invariant", self.base)
+        if not isinstance(self.group, Group):
+            raise GroupError(
+                "Invariant(base, group) expects a group such as permutations(3), got "
+                f"{self.group!r:.60} of type {type(self.group).__name__}"
+            )
+        for name in ("tied", "normalize"):
+            if not isinstance(getattr(self, name), bool):
+                raise StructureError(
+                    f"Invariant expects {name} to be True or False, got "
+                    f"{getattr(self, name)!r}"
+                )
+
+    @property
+    def family(self) -> str:
+        """Invariant over a classical base, else a composition."""
+        return _wrap_family("invariant", self.base)
+
+    @property
+    def is_stationary(self) -> bool:
+        """No: correlations depend on the distance to the images."""
+        return False
+
+    @property
+    def children(self) -> tuple[Structure, ...]:
+        """The base."""
+        return (self.base,)
+
+    def with_children(self, children: Sequence[Structure]) -> Invariant:
+        """The same average of another base."""
+        return self._replace(base=children[0])
+
+    def _numbered(self, names: Sequence[str]) -> Structure:
+        node = self.with_children([self.base._numbered(names)])
+        return node._replace(group=self.group.resolve(names))
+
+    def canonical(self) -> Structure:
+        """Averaged once: a second average over one group only normalises and ties."""
+        node = self._replace(base=self.base.canonical(), group=self.group.canonical())
+        base = node.base
+        if isinstance(base, Invariant) and base.group == node.group:
+            tied, normalize = (
+                base.tied or self.tied,
+                base.normalize or self.normalize,
+            )
+            return base._replace(tied=tied, normalize=normalize)
+        return node
+
+    @property
+    def symmetries(self) -> frozenset[Group]:
+        """The group."""
+        return frozenset({self.group})
+
+    def is_symmetric_under(self, group: Group) -> bool:
+        """Whether it is the group averaged over."""
+        return group == self.group
+
+    @property
+    def uses_single_sum(self) -> bool:
+        """Whether one sum over a resolved group suffices, from the form alone."""
+        return self.tied and self.base.is_symmetric_under(self.group)
+
+    def correlation(self, space: KernelSpace) -> StructureKernel:
+        """Average of the base's correlation over the group.
+
+        Raises:
+            ColumnError: If the group's columns are still names.
+            GroupError: If the group is too large, or moves a column that is not there.
+        """
+        orbit = Orbit(self.group, space.dim)
+        single = self.uses_single_sum
+        if not single and orbit.order > MAX_DOUBLE_SUM_ORDER:
+            entries = orbit.order**2 * 100**2
+            raise GroupError(
+                f"{self} needs a double sum over {orbit.order} elements, "
+                f"{8 * entries / 1e9:.3g} GB for 100 points; at most "
+                f"{MAX_DOUBLE_SUM_ORDER} elements are allowed: use tied=True over a "
+                "base that is itself symmetric, or a smaller group"
+            )
+        ties = space.ties
+        if self.tied:
+            own = self.group.orbits(space.dim)
+            ties = own if ties is None else _join(own, ties)
+        inner = KernelSpace(space.dim, space.batch_shape, ties)
+        base = self.base.correlation(inner)
+        return ViewSumKernel(base, orbit, single, self.normalize)
+
+
+def _join(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The finest labels that tie what either of two labellings ties."""
+    labels = list(range(len(a)))
+    for _ in labels:
+        for other in (a, b):
+            lowest: dict[int, int] = {}
+            for label, tie in zip(labels, other, strict=True):
+                lowest[tie] = min(label, lowest.get(tie, label))
+            labels = [min(x, lowest[tie]) for x, tie in zip(labels, other, strict=True)]
+    return tuple(labels)
