@@ -1,0 +1,14 @@
+"""One objective for fitting and for evidence, and its maximiser."""
+
+from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
+from bokern.fitting.map import FitResult, fit_map
+from bokern.fitting.starts import draw_starts, screen_starts
+
+__all__ = [
+    "FitResult",
+    "GaussianNoise",
+    "LogPosterior",
+    "draw_starts",
+    "fit_map",
+    "screen_starts",
+]

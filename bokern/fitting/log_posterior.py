@@ -1,0 +1,375 @@
+r"""The log posterior of hyperparameters, in unconstrained coordinates.
+
+$$\log p(z \mid X, \theta) + \log p(\theta), \qquad \theta \in R^k$$
+
+with the Jacobian of each constraint inside the prior. Fitting, Laplace and every
+other integration use this one object, so that they agree on the optimum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, cast
+
+import torch
+from gpytorch import Module
+from gpytorch.constraints import Interval
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import Mean
+from torch import Tensor, nn
+from torch.func import functional_call
+
+from bokern.errors import EvidenceError
+from bokern.kernels import StructureKernel
+from bokern.numerics import LOG_2PI, cholesky
+
+HESSIAN_ELEMENTS = 2**23
+"""Covariance entries differentiated twice at a time: about 2.5 GB of autograd."""
+
+GaussianNoise = GaussianLikelihood | FixedNoiseGaussianLikelihood
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """Where a parameter lies in the vector θ.
+
+    Args:
+        name: Its qualified name.
+        span: Its slice of θ.
+        shape: Its shape without leading batch dimensions.
+        constraint: The constraint on its raw value; its logarithm is then a
+            coordinate.
+    """
+
+    name: str
+    span: slice
+    shape: torch.Size
+    constraint: Interval | None
+
+
+class _Terms(nn.Module):
+    """All that depends on hyperparameters, under one roof for functional calls."""
+
+    mean_module: Mean
+    covar_module: StructureKernel
+    likelihood: GaussianNoise
+
+    def __init__(
+        self,
+        mean_module: Mean,
+        covar_module: StructureKernel,
+        likelihood: GaussianNoise,
+    ) -> None:
+        super().__init__()
+        self.mean_module = mean_module
+        self.covar_module = covar_module
+        self.likelihood = likelihood
+
+    def forward(self, X: Tensor | None) -> tuple[Tensor, ...]:
+        """Mean, covariance and noise at X, or without X the log priors' terms."""
+        if X is None:
+            return tuple(
+                prior.log_prob(closure(module))
+                for child in (self.mean_module, self.covar_module, self.likelihood)
+                for _, module, prior, closure, _ in child.named_priors()
+            )
+        mean = cast(Tensor, self.mean_module(X))
+        K = self.covar_module.forward(X, X)
+        noise = self.likelihood.noise
+        return mean, K, noise.expand(*noise.shape[:-1], X.shape[-2])
+
+
+class LogPosterior:
+    """Log likelihood and log prior of θ, batched over leading dimensions of θ.
+
+    Args:
+        mean_module: GPyTorch mean.
+        covar_module: One of our kernels.
+        likelihood: Gaussian, of inferred or given noise.
+        X: ``aug x n x d`` inputs as the kernel sees them, in the unit cube.
+        z: ``aug x n`` targets as the kernel sees them.
+        use_prior: Whether the objective has the log prior (MAP) or not (type-II
+            maximum likelihood).
+
+    Values are in nats, of the targets as given: the Jacobian of an outcome transform
+    is not in them.
+    """
+
+    def __init__(
+        self,
+        mean_module: Mean,
+        covar_module: StructureKernel,
+        likelihood: GaussianNoise,
+        X: Tensor,
+        z: Tensor,
+        use_prior: bool = True,
+    ) -> None:
+        self._terms = _Terms(mean_module, covar_module, likelihood)
+        self.X = X.detach()
+        self.z = z.detach()
+        self.use_prior = use_prior
+        self.batch_shape = z.shape[:-1]
+        self.coordinates = self._index()
+        self.dim = self.coordinates[-1].span.stop if self.coordinates else 0
+
+    def _index(self) -> tuple[Coordinate, ...]:
+        constraints = {
+            name: constraint
+            for child_name, child in self._terms.named_children()
+            for name, constraint in _qualified_constraints(
+                child_name, cast(Module, child)
+            )
+        }
+        coordinates, start = [], 0
+        batch_dims = len(self.batch_shape)
+        for name, parameter in self._terms.named_parameters():
+            if not parameter.requires_grad:
+                continue
+            shape = parameter.shape[batch_dims:]
+            stop = start + shape.numel()
+            constraint = constraints.get(name)
+            coordinates.append(Coordinate(name, slice(start, stop), shape, constraint))
+            start = stop
+        return tuple(coordinates)
+
+    @property
+    def num_data(self) -> int:
+        """Number of observations, n."""
+        return self.z.shape[-1]
+
+    def on_rows(self, rows: Tensor) -> LogPosterior:
+        """The objective of some rows of the data, over the same modules."""
+        terms = self._terms
+        likelihood = terms.likelihood
+        if isinstance(likelihood, FixedNoiseGaussianLikelihood):
+            likelihood = known_noise_of(likelihood, (..., rows))
+        return LogPosterior(
+            terms.mean_module,
+            terms.covar_module,
+            likelihood,
+            self.X[..., rows, :],
+            self.z[..., rows],
+            self.use_prior,
+        )
+
+    def get(self) -> Tensor:
+        """The modules' present θ, ``aug x k``."""
+        parameters = dict(self._terms.named_parameters())
+        parts = [
+            parameters[c.name].detach().reshape(*self.batch_shape, -1)
+            for c in self.coordinates
+        ]
+        if not parts:
+            return self.z.new_empty((*self.batch_shape, 0))
+        return torch.cat(parts, -1)
+
+    def set(self, theta: Tensor) -> None:
+        """Writes θ, ``aug x k``, into the modules."""
+        parameters = dict(self._terms.named_parameters())
+        with torch.no_grad():
+            for name, value in self._unpack(theta).items():
+                parameters[name].copy_(value)
+
+    def values(self, theta: Tensor) -> dict[str, Tensor]:
+        """Constrained values of θ by name."""
+        raw = self._unpack(theta)
+        return {
+            c.name: raw[c.name]
+            if c.constraint is None
+            else c.constraint.transform(raw[c.name])
+            for c in self.coordinates
+        }
+
+    def is_log(self) -> Tensor:
+        """Which of the k coordinates are logarithms of positive values."""
+        mask = torch.zeros(self.dim, dtype=torch.bool, device=self.z.device)
+        for c in self.coordinates:
+            mask[c.span] = c.constraint is not None
+        return mask
+
+    def log_likelihood(self, theta: Tensor) -> Tensor:
+        """``log p(z | X, θ)``, ``...`` for θ of ``... x k``; −inf where K fails."""
+        theta, usable = _usable(theta)
+        mean, K, noise = self.moments(theta)
+        L, good = cholesky(K + torch.diag_embed(noise))
+        residual = (self.z - mean).unsqueeze(-1)
+        white = torch.linalg.solve_triangular(L, residual, upper=False).squeeze(-1)
+        logdet = L.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        value = -0.5 * (white.square().sum(-1) + self.num_data * LOG_2PI) - logdet
+        return torch.where(good & usable, value, -torch.inf)
+
+    def log_prior(self, theta: Tensor) -> Tensor:
+        """``log p(θ)`` with the Jacobians of the constraints, ``...``."""
+        theta, usable = _usable(theta)
+        lead = theta.shape[:-1]
+        total = theta.new_zeros(lead)
+        for term in self._call(self._unpack(theta), None):
+            total = total + term.reshape(*lead, -1).sum(-1)
+        for c in self.coordinates:
+            if c.constraint is not None:
+                raw = theta[..., c.span]
+                total = total + _log_slope(c.constraint, raw).sum(-1)
+        return torch.where(usable, total, -torch.inf)
+
+    def __call__(self, theta: Tensor) -> Tensor:
+        """The objective at θ, ``...``."""
+        value = self.log_likelihood(theta)
+        return value + self.log_prior(theta) if self.use_prior else value
+
+    def value_and_gradient(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        r"""The objective and its gradient.
+
+        By $\partial L/\partial K = (\alpha \alpha^T - K^{-1})/2$ rather than through
+        the factorisation.
+        """
+        theta, usable = _usable(theta.detach())
+        theta = theta.requires_grad_(True)
+        with torch.enable_grad():
+            mean, K, noise = self.moments(theta)
+            prior = self.log_prior(theta) if self.use_prior else theta.sum(-1) * 0.0
+        with torch.no_grad():
+            L, good = cholesky(K + torch.diag_embed(noise))
+            residual = (self.z - mean).unsqueeze(-1)
+            alpha = torch.cholesky_solve(residual, L).squeeze(-1)
+            logdet = L.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+            quadratic = (residual.squeeze(-1) * alpha).sum(-1)
+            value = -0.5 * (quadratic + self.num_data * LOG_2PI) - logdet + prior
+            outer = alpha.unsqueeze(-1) * alpha.unsqueeze(-2)
+            dK = 0.5 * (outer - torch.cholesky_inverse(L))
+            good = good & usable & torch.isfinite(value)
+            dK = torch.where(good[..., None, None], dK, 0.0)
+            alpha = torch.where(good[..., None], alpha, 0.0)
+            dnoise = dK.diagonal(dim1=-2, dim2=-1)
+            value = torch.where(good, value, -torch.inf)
+        outputs, grads = [], []
+        for output, grad in (
+            (mean, alpha),
+            (K, dK),
+            (noise, dnoise),
+            (prior, torch.ones_like(prior)),
+        ):
+            if output.requires_grad:
+                outputs.append(output)
+                grads.append(grad.expand(output.shape))
+        (gradient,) = torch.autograd.grad(outputs, theta, grads)
+        gradient = torch.where(good[..., None], gradient, 0.0).nan_to_num()
+        return value, gradient
+
+    def hessian(self, theta: Tensor) -> Tensor:
+        """Second derivatives of the objective at one θ, ``k x k``."""
+        return _hessian(self, theta, self.num_data)
+
+    def prior_hessian(self, theta: Tensor) -> Tensor:
+        """Second derivatives of the log prior at one θ, ``k x k``."""
+        return _hessian(self.log_prior, theta, 1)
+
+    def prior_moments(self) -> tuple[Tensor, Tensor]:
+        """Mean and standard deviation of θ under the prior, ``k`` each.
+
+        Exact for priors that are Gaussian in these coordinates, as all defaults are.
+        """
+        theta = self.z.new_zeros(self.dim, requires_grad=True)
+        with torch.enable_grad():
+            (gradient,) = torch.autograd.grad(self.log_prior(theta), theta)
+        theta = theta.detach()
+        variance = -self.prior_hessian(theta).diagonal().clamp_max(-1e-3).reciprocal()
+        return theta + variance * gradient, variance.sqrt()
+
+    def check_proper(self) -> None:
+        """Checks that every hyperparameter has a prior.
+
+        Raises:
+            EvidenceError: If one has none; evidence is then not defined.
+        """
+        parameters = dict(self._terms.named_parameters())
+        raw = {
+            c.name: parameters[c.name].detach().clone().requires_grad_(True)
+            for c in self.coordinates
+        }
+        with torch.enable_grad():
+            terms = self._call(raw, None)
+            total = sum((t.sum() for t in terms), self.z.new_zeros(()))
+            tensors = list(raw.values())
+            grads: Sequence[Tensor | None] = [None] * len(tensors)
+            if total.requires_grad:
+                grads = torch.autograd.grad(total, tensors, allow_unused=True)
+        missing = [n for n, g in zip(raw, grads, strict=True) if g is None]
+        if missing:
+            raise EvidenceError(
+                "evidence needs a proper prior on every hyperparameter, but "
+                f"{', '.join(missing)} has none: register one, or fix its value"
+            )
+
+    def moments(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean ``... x n``, covariance without noise, and noise variances at θ."""
+        mean, K, noise = self._call(self._unpack(theta), self.X)
+        lead = theta.shape[:-1]
+        n = self.num_data
+        return mean.expand(*lead, n), K.expand(*lead, n, n), noise.expand(*lead, n)
+
+    def _call(self, raw: dict[str, Tensor], X: Tensor | None) -> tuple[Tensor, ...]:
+        return functional_call(self._terms, raw, (X,), tie_weights=False)
+
+    def _unpack(self, theta: Tensor) -> dict[str, Tensor]:
+        lead = theta.shape[:-1]
+        return {
+            c.name: theta[..., c.span].reshape((*lead, *c.shape))
+            for c in self.coordinates
+        }
+
+
+def known_noise_of(
+    likelihood: FixedNoiseGaussianLikelihood, index: Any
+) -> FixedNoiseGaussianLikelihood:
+    """A copy with some of the variances, not rounded up by a global setting."""
+    part = deepcopy(likelihood)
+    part.noise_covar.noise = likelihood.noise[index]
+    return part
+
+
+def _usable(theta: Tensor) -> tuple[Tensor, Tensor]:
+    """θ with 0 in place of rows that are not finite, and which rows are."""
+    usable = torch.isfinite(theta).all(-1)
+    return torch.where(usable.unsqueeze(-1), theta, 0.0), usable
+
+
+def _hessian(
+    function: Callable[[Tensor], Tensor], theta: Tensor, num_data: int
+) -> Tensor:
+    """Rows of a Hessian, many at a time: one copy of θ for each row."""
+    k = theta.shape[-1]
+    rows = max(1, min(k, HESSIAN_ELEMENTS // max(1, num_data**2)))
+    result = []
+    for start in range(0, k, rows):
+        count = min(rows, k - start)
+        copies = theta.detach().expand(count, k).clone().requires_grad_(True)
+        with torch.enable_grad():
+            value = function(copies).sum()
+            (gradient,) = torch.autograd.grad(value, copies, create_graph=True)
+            picked = gradient[range(count), range(start, start + count)].sum()
+            if not picked.requires_grad:
+                result.append(torch.zeros_like(copies))
+                continue
+            (block,) = torch.autograd.grad(picked, copies)
+        result.append(block)
+    H = torch.cat(result)
+    return 0.5 * (H + H.T)
+
+
+def _qualified_constraints(prefix: str, module: Module) -> list[tuple[str, Interval]]:
+    return [
+        (f"{prefix}.{name.removesuffix('_constraint')}", constraint)
+        for name, constraint in module.named_constraints()
+    ]
+
+
+def _log_slope(constraint: Interval, raw: Tensor) -> Tensor:
+    """Logarithm of the constraint's derivative, elementwise."""
+    if constraint._transform is torch.exp:
+        return raw
+    raise EvidenceError(
+        f"the Jacobian of {constraint} is not known: use a constraint with "
+        "transform=torch.exp"
+    )

@@ -1,0 +1,77 @@
+"""Where to start: many draws scored once in a batch, the best distinct ones kept."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from bokern.fitting.log_posterior import LogPosterior
+
+LOG_LOW, LOG_HIGH = math.log(0.01), math.log(3.0)
+"""Range of the log-uniform draws of positive values, in scaled units."""
+
+DRAWS = 512
+"""Scrambled Sobol draws: on log-airline they find a lengthscale of .03 in 40 of 40
+seeds, as many pseudo-random ones in 3 of 4."""
+
+SCREEN_ROWS = 300
+"""Draws are scored on at most this many observations."""
+
+SCREEN_ELEMENTS = 2**21
+"""Covariance entries evaluated at a time."""
+
+DISTINCT = 1.5
+"""Distance in θ, in nats of log value, below which two starts count as one."""
+
+
+def draw_starts(objective: LogPosterior, generator: torch.Generator) -> Tensor:
+    """Candidate starts, ``DRAWS x k``: half log-uniform, half from the prior.
+
+    Coordinates that are no logarithm always come from the prior; the last start is the
+    prior's centre.
+    """
+    mean, sd = objective.prior_moments()
+    seed = int(torch.randint(2**31, (), generator=generator))
+    engine = torch.quasirandom.SobolEngine(objective.dim, scramble=True, seed=seed)
+    uniform = engine.draw(DRAWS, dtype=torch.float64).to(mean).clamp(1e-6, 1 - 1e-6)
+    draws = mean + sd * torch.special.ndtri(uniform)
+    half = DRAWS // 2
+    log_uniform = LOG_LOW + (LOG_HIGH - LOG_LOW) * uniform[:half]
+    draws[:half] = torch.where(objective.is_log(), log_uniform, draws[:half])
+    draws[-1] = mean
+    return draws
+
+
+def screen_starts(
+    objective: LogPosterior, candidates: Tensor, keep: int
+) -> tuple[Tensor, Tensor]:
+    """The best distinct candidates of one data set.
+
+    Args:
+        objective: Of the data set, without batch dimensions.
+        candidates: ``N x k``.
+        keep: How many to keep.
+
+    Returns:
+        ``keep x k`` starts, best first, and their values.
+    """
+    n = objective.num_data
+    step = max(1, SCREEN_ELEMENTS // n**2)
+    with torch.no_grad():
+        values = torch.cat([objective(c) for c in candidates.split(step)])
+    order = torch.argsort(values.nan_to_num(-torch.inf), descending=True)
+    kept: list[int] = []
+    for i in order.tolist():
+        if len(kept) == keep or not torch.isfinite(values[i]):
+            break
+        gap = torch.cdist(candidates[i : i + 1], candidates[kept]) if kept else None
+        if gap is None or gap.min() > DISTINCT:
+            kept.append(i)
+    for i in order.tolist():
+        if len(kept) == keep:
+            break
+        if i not in kept:
+            kept.append(i)
+    return candidates[kept], values[kept]
