@@ -1,0 +1,261 @@
+"""The exact Gaussian process of any structure, as a BoTorch model."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from copy import deepcopy
+from typing import Any, TypeVar
+
+import torch
+from botorch.exceptions.errors import ModelFittingError
+from botorch.models import SingleTaskGP
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.utils.datasets import SupervisedDataset
+from botorch.utils.types import DEFAULT, _DefaultType
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import ConstantMean, Mean
+from gpytorch.mlls import MarginalLogLikelihood
+from torch import Tensor, nn
+
+from bokern import hyperpriors, seeding
+from bokern.errors import FitError, ShapeError, StructureError
+from bokern.fitting import FitResult, GaussianNoise, LogPosterior, fit_map
+from bokern.fitting.log_posterior import known_noise_of
+from bokern.kernels import StructureKernel
+from bokern.models.noise import inferred_noise, known_noise_floor
+from bokern.structures import KernelSpace, Structure, as_structure
+
+ModuleT = TypeVar("ModuleT", bound=nn.Module)
+
+
+class StructuredGP(SingleTaskGP):
+    r"""A single-task GP whose prior is a structure.
+
+    An ordinary BoTorch model: batches, several independent outcomes, known or inferred
+    noise, transforms, fantasies, conditioning. `fit_gpytorch_mll` reaches
+    `custom_fit`: multi-start MAP on the objective that evidence uses.
+
+    Inputs are expected in the unit cube, or brought there by ``input_transform``.
+
+    Args:
+        train_X: ``batch x n x d``.
+        train_Y: ``batch x n x m``.
+        train_Yvar: Variances of the observations, ``batch x n x m``, if known.
+        likelihood: Replaces the default one.
+        covar_module: Must be None: the structure gives the kernel.
+        mean_module: Replaces the constant mean with a N(0, 1) prior.
+        outcome_transform: `Standardize` by default.
+        input_transform: Such as `Normalize`.
+        structure: A structure or its text; columns by number, or named x0, x1, ….
+        starts: Number of optimisations in `custom_fit`.
+        seed: Of the starts.
+        objective: ``"map"``, or ``"ml"`` for type-II maximum likelihood.
+
+    Raises:
+        StructureError: If the structure is malformed or a kernel is passed.
+        ColumnError: If the structure names a column that does not exist.
+    """
+
+    covar_module: StructureKernel
+    likelihood: GaussianNoise
+    mean_module: Mean
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: GaussianLikelihood | None = None,
+        covar_module: None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | _DefaultType | None = DEFAULT,
+        input_transform: InputTransform | None = None,
+        structure: Structure | str = "Matern(2.5)",
+        starts: int = 8,
+        seed: int = 0,
+        objective: str = "map",
+    ) -> None:
+        if covar_module is not None:
+            raise StructureError(
+                "StructuredGP takes its kernel from the structure: pass structure=, "
+                "or use botorch's SingleTaskGP for a kernel of your own"
+            )
+        if objective not in ("map", "ml"):
+            raise StructureError(f"objective is 'map' or 'ml', got {objective!r}")
+        names = [f"x{j}" for j in range(train_X.shape[-1])]
+        resolved = as_structure(structure).resolve(names)
+        outcomes = train_Y.shape[-1:] if train_Y.shape[-1] > 1 else ()
+        batch_shape = (*train_X.shape[:-2], *outcomes)
+        kernel = resolved.kernel(KernelSpace(train_X.shape[-1], batch_shape))
+        if mean_module is None:
+            mean_module = ConstantMean(
+                constant_prior=hyperpriors.mean(), batch_shape=torch.Size(batch_shape)
+            )
+        if likelihood is None and train_Yvar is None:
+            likelihood = inferred_noise(batch_shape)
+        with known_noise_floor():
+            super().__init__(
+                train_X,
+                train_Y,
+                train_Yvar,
+                likelihood=likelihood,
+                covar_module=kernel,
+                mean_module=mean_module,
+                outcome_transform=outcome_transform,
+                input_transform=input_transform,
+            )
+        self._is_custom_likelihood = False
+        self._given_targets = train_Y.detach().clone()
+        self.structure = resolved
+        self.given_structure = as_structure(structure)
+        self.column_names = tuple(names)
+        self.target_name = "y"
+        self.bounds: Tensor | None = None
+        self.starts = starts
+        self.seed = seed
+        self.objective = objective
+        self.fit_results: tuple[FitResult, ...] = ()
+        self._subset_batch_dict = {
+            name: len(batch_shape) - 1 - parameter.dim()
+            for name, parameter in self.named_parameters()
+        }
+
+    @property
+    def fit_result(self) -> FitResult | None:
+        """What the last fit found, of a model with one outcome and no batch."""
+        return self.fit_results[0] if len(self.fit_results) == 1 else None
+
+    @property
+    def raw_targets(self) -> Tensor:
+        """Targets in the units in which they came, ``batch x n x m``.
+
+        To the last bit those given, unless the data were replaced since: transforming
+        and back would turn a 0 into 1e-17.
+        """
+        z = self.train_targets
+        Y = z.transpose(-1, -2) if self.num_outputs > 1 else z.unsqueeze(-1)
+        transform = getattr(self, "outcome_transform", None)
+        if transform is not None:
+            Y, _ = transform.untransform(Y)
+        given = self._given_targets.to(Y)
+        if Y.shape != given.shape:
+            return Y
+        rounding = 64.0 * torch.finfo(Y.dtype).eps * given.abs().max()
+        return given if bool((Y - given).abs().max() <= rounding) else Y
+
+    @classmethod
+    def construct_inputs(
+        cls,
+        training_data: SupervisedDataset,
+        *,
+        structure: Structure | str = "Matern(2.5)",
+        starts: int = 8,
+        seed: int = 0,
+        objective: str = "map",
+        categorical_features: Sequence[int] | None = None,
+        fidelity_features: Sequence[int] | None = None,
+        task_feature: int | None = None,
+        hierarchical_dependencies: Any = None,
+    ) -> dict[str, Any]:
+        """Arguments from a dataset; columns are resolved among its feature names."""
+        resolved = as_structure(structure).resolve(training_data.feature_names)
+        return super().construct_inputs(training_data) | {
+            "structure": str(resolved),
+            "starts": starts,
+            "seed": seed,
+            "objective": objective,
+        }
+
+    def log_posterior(self, use_prior: bool = True) -> LogPosterior:
+        """The objective of this model, in its own transformed units.
+
+        A model with several outcomes or a batch has one objective per element: see
+        `log_posteriors`.
+        """
+        X, z = self._transformed_data()
+        return LogPosterior(
+            self.mean_module, self.covar_module, self.likelihood, X, z, use_prior
+        )
+
+    def log_posteriors(self, use_prior: bool = True) -> list[LogPosterior]:
+        """One objective for each batch element and outcome, over copies of modules."""
+        X, z = self._transformed_data()
+        elements = []
+        for index in itertools.product(*(range(s) for s in self._aug_batch_shape)):
+            mean = self._element(self.mean_module, index)
+            likelihood: GaussianNoise
+            if isinstance(self.likelihood, FixedNoiseGaussianLikelihood):
+                likelihood = known_noise_of(self.likelihood, index)
+            else:
+                likelihood = self._element(self.likelihood, index)
+            kernel = self.covar_module[index]
+            elements.append(
+                LogPosterior(mean, kernel, likelihood, X[index], z[index], use_prior)
+            )
+        return elements
+
+    def custom_fit(
+        self, mll: MarginalLogLikelihood, warm: Tensor | None = None, **kwargs: Any
+    ) -> MarginalLogLikelihood:
+        """Multi-start MAP; what `fit_gpytorch_mll` calls.
+
+        Args:
+            mll: Of this model; only carried through.
+            warm: ``w x k`` further starts.
+            **kwargs: BoTorch's optimiser options, which have no meaning here.
+
+        Raises:
+            ModelFittingError: If no start has a finite objective.
+        """
+        try:
+            self.fit(warm=warm)
+        except FitError as error:
+            raise ModelFittingError(str(error)) from error
+        return mll.eval()
+
+    def fit(self, warm: Tensor | None = None) -> StructuredGP:
+        """Fits the hyperparameters and returns the model, ready to predict.
+
+        Raises:
+            FitError: If no start has a finite objective.
+        """
+        use_prior = self.objective == "map"
+        if self._aug_batch_shape:
+            whole = self.log_posterior(use_prior)
+            parts = self.log_posteriors(use_prior)
+            self.fit_results = tuple(self._fit_one(p, warm) for p in parts)
+            thetas = [whole.z.new_tensor(r.theta) for r in self.fit_results]
+            whole.set(torch.stack(thetas).reshape(*self._aug_batch_shape, -1))
+        else:
+            self.fit_results = (self._fit_one(self.log_posterior(use_prior), warm),)
+        self.train()
+        self.eval()
+        return self
+
+    def _fit_one(self, objective: LogPosterior, warm: Tensor | None) -> FitResult:
+        seed = seeding.spawn("fit", self.seed, self.structure)
+        return fit_map(objective, starts=self.starts, seed=seed, warm=warm)
+
+    def _element(self, module: ModuleT, index: tuple[int, ...]) -> ModuleT:
+        """A copy of a mean or likelihood with the parameters of one batch element."""
+        element = deepcopy(module)
+        for name, parameter in element.named_parameters():
+            if parameter.shape[: len(index)] != self._aug_batch_shape:
+                raise ShapeError(
+                    f"{type(module).__name__} is expected with the batch shape "
+                    f"{tuple(self._aug_batch_shape)} of the model, got a {name} of "
+                    f"shape {tuple(parameter.shape)}: build it with batch_shape="
+                )
+            parameter.data = parameter.data[index]
+        return element
+
+    def _transformed_data(self) -> tuple[Tensor, Tensor]:
+        training = self.training
+        self.train()
+        with torch.no_grad():
+            X = self.transform_inputs(self.train_inputs[0])
+        z = self.train_targets
+        self.train(training)
+        return X, z

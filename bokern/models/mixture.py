@@ -1,0 +1,393 @@
+"""Several structures at once, weighted by what is believed of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self, cast
+
+import torch
+from botorch.acquisition.objective import PosteriorTransform
+from botorch.models.gpytorch import GPyTorchModel
+from botorch.models.model import FantasizeMixin, Model
+from botorch.models.transforms.input import InputTransform
+from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.posteriors import GPyTorchPosterior, Posterior
+from botorch.posteriors.fully_bayesian import MCMC_DIM, GaussianMixturePosterior
+from botorch.sampling.base import MCSampler
+from botorch.utils.datasets import SupervisedDataset
+from botorch.utils.types import DEFAULT, _DefaultType
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import Mean
+from gpytorch.mlls import ExactMarginalLogLikelihood, MarginalLogLikelihood
+from gpytorch.models import GP
+from linear_operator import to_linear_operator
+from torch import Tensor, nn
+
+from bokern.errors import InputError, ShapeError, StructureError
+from bokern.fitting import GaussianNoise
+from bokern.models.exact import StructuredGP
+from bokern.structures import Structure, as_structure
+
+MAX_SLOTS = 32
+WEIGHT_TOLERANCE = 1.0 / 32.0
+"""BoTorch averages ensembles without weights: each member fills a number of equal
+slots, so that its share is within this of its weight; smaller members drop out."""
+
+
+class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
+    r"""A weighted mixture of structured GPs on the same data.
+
+    BoTorch sees an ensemble: posteriors are Gaussian mixtures over equal slots, and an
+    acquisition is the mean over slots, so that UCB is the weighted mean of the
+    members' UCBs. Real observations reweight the members by their predictive density;
+    a fantasy is drawn under each slot's own member and conditions that member.
+
+    Args:
+        train_X: ``n x d``.
+        train_Y: ``n x 1``.
+        train_Yvar: ``n x 1``, if known.
+        likelihood: Must be None: each member has its own.
+        covar_module: Must be None: the structures give the kernels.
+        mean_module: Must be None: each member has its own.
+        outcome_transform: `Standardize` by default.
+        input_transform: Such as `Normalize`.
+        structures: The members' structures, or their texts.
+        weights: Probabilities of the structures; equal by default.
+        starts: Optimisations per member in `custom_fit`.
+        seed: Of the starts.
+
+    Raises:
+        StructureError: If there is no structure, or modules are passed.
+        ShapeError: If weights do not match, or there are several outcomes.
+    """
+
+    _is_ensemble = True
+    _supports_batched_models = False
+    _supports_cache_root = False
+
+    weights: Tensor
+    slots: Tensor
+
+    def __init__(
+        self,
+        train_X: Tensor,
+        train_Y: Tensor,
+        train_Yvar: Tensor | None = None,
+        likelihood: GaussianLikelihood | None = None,
+        covar_module: None = None,
+        mean_module: Mean | None = None,
+        outcome_transform: OutcomeTransform | _DefaultType | None = DEFAULT,
+        input_transform: InputTransform | None = None,
+        structures: Sequence[Structure | str] = ("Matern(2.5)",),
+        weights: Sequence[float] | None = None,
+        starts: int = 8,
+        seed: int = 0,
+    ) -> None:
+        if not (likelihood is covar_module is mean_module is None):
+            raise StructureError(
+                "MixtureGP builds kernel, mean and likelihood of each member from its "
+                "structure: pass structures= only"
+            )
+        if train_Y.shape[-1] != 1 or train_X.dim() != 2:
+            raise ShapeError(
+                "MixtureGP expects n x d inputs and n x 1 outcomes, got "
+                f"{tuple(train_X.shape)} and {tuple(train_Y.shape)}: use a ModelListGP "
+                "of mixtures for several outcomes"
+            )
+        members = [
+            StructuredGP(
+                train_X,
+                train_Y,
+                train_Yvar,
+                outcome_transform=outcome_transform,
+                input_transform=input_transform,
+                structure=structure,
+                starts=starts,
+                seed=seed,
+            )
+            for structure in structures
+        ]
+        super().__init__()
+        self._setup(members, weights)
+
+    @classmethod
+    def from_members(
+        cls, members: Sequence[StructuredGP], weights: Sequence[float] | Tensor
+    ) -> Self:
+        """A mixture of models that are fitted already."""
+        model = cls.__new__(cls)
+        GP.__init__(model)
+        model._setup(members, weights)
+        return model
+
+    def _setup(
+        self,
+        members: Sequence[StructuredGP],
+        weights: Sequence[float] | Tensor | None,
+    ) -> None:
+        if not members:
+            raise StructureError("MixtureGP expects at least one structure, got none")
+        self._num_outputs = 1
+        self.members = nn.ModuleList(members)
+        given = torch.ones(len(members)) if weights is None else weights
+        share = torch.as_tensor(given).to(members[0].train_targets)
+        usable = share.shape[-1:] == (len(members),)
+        usable = usable and bool((torch.isfinite(share) & (share >= 0)).all())
+        if not usable or not bool((share.sum(-1) > 0).all()):
+            raise ShapeError(
+                f"MixtureGP expects {len(members)} non-negative weights, not all zero, "
+                f"got {given}"
+            )
+        share = share / share.sum(-1, keepdim=True)
+        self.register_buffer("weights", share)
+        self.register_buffer("slots", allocate_slots(share), persistent=False)
+
+    @property
+    def _gps(self) -> list[StructuredGP]:
+        return [cast(StructuredGP, member) for member in self.members]
+
+    @property
+    def structures(self) -> tuple[Structure, ...]:
+        """The members' structures, columns by number."""
+        return tuple(member.structure for member in self._gps)
+
+    @property
+    def slot_weights(self) -> Tensor:
+        """The share of each member that acquisitions see, ``... x members``."""
+        one_hot = nn.functional.one_hot(self.slots, len(self.members))
+        return one_hot.to(self.weights).mean(-2)
+
+    @property
+    def batch_shape(self) -> torch.Size:
+        """Batch of the members, and the slots: what a posterior's mean has in front."""
+        batch = self._gps[0].batch_shape
+        return torch.Size([*batch, self.slots.shape[-1]])
+
+    @property
+    def likelihood(self) -> GaussianNoise:  # type: ignore[override]
+        """The first member's likelihood."""
+        return self._gps[0].likelihood
+
+    @property
+    def train_inputs(self) -> tuple[Tensor, ...]:
+        """Of every member."""
+        return self._gps[0].train_inputs
+
+    @property
+    def train_targets(self) -> Tensor:
+        """Of the first member, after its outcome transform."""
+        return self._gps[0].train_targets
+
+    def set_train_data(
+        self,
+        inputs: Tensor | Sequence[Tensor] | None = None,
+        targets: Tensor | None = None,
+        strict: bool = True,
+    ) -> None:
+        """Replaces the data of every member; targets are outcome-transformed."""
+        for member in self._gps:
+            member.set_train_data(inputs, targets, strict)
+
+    @classmethod
+    def construct_inputs(
+        cls,
+        training_data: SupervisedDataset,
+        *,
+        structures: Sequence[Structure | str] = ("Matern(2.5)",),
+        weights: Sequence[float] | None = None,
+        starts: int = 8,
+        seed: int = 0,
+        categorical_features: Sequence[int] | None = None,
+        fidelity_features: Sequence[int] | None = None,
+        task_feature: int | None = None,
+        hierarchical_dependencies: Any = None,
+    ) -> dict[str, Any]:
+        """Arguments from a dataset; columns are resolved among its feature names."""
+        names = training_data.feature_names
+        resolved = [str(as_structure(s).resolve(names)) for s in structures]
+        return super().construct_inputs(training_data) | {
+            "structures": resolved,
+            "weights": weights,
+            "starts": starts,
+            "seed": seed,
+        }
+
+    def custom_fit(
+        self, mll: MarginalLogLikelihood, **kwargs: Any
+    ) -> MarginalLogLikelihood:
+        """Fits each member; what `fit_gpytorch_mll` calls."""
+        for member in self._gps:
+            member.custom_fit(ExactMarginalLogLikelihood(member.likelihood, member))
+        return mll.eval()
+
+    def forward(self, X: Tensor) -> MultivariateNormal:
+        """The prior of the first member in training, the mixture's slots after."""
+        if self.training:
+            return self._gps[0].forward(X)
+        return self._slot_distribution(X, False)
+
+    def transform_inputs(
+        self, X: Tensor, input_transform: nn.Module | None = None
+    ) -> Tensor:
+        """The inputs: each member transforms them by itself."""
+        return X
+
+    def posterior(  # type: ignore[override]
+        self,
+        X: Tensor,
+        output_indices: list[int] | None = None,
+        observation_noise: bool | Tensor = False,
+        posterior_transform: PosteriorTransform | None = None,
+    ) -> Posterior:
+        """The mixture at ``b x q x d`` points: mean ``b x slots x q x 1``."""
+        mixture = GaussianMixturePosterior(
+            self._slot_distribution(X, observation_noise)
+        )
+        return posterior_transform(mixture, X) if posterior_transform else mixture
+
+    def _slot_distribution(
+        self, X: Tensor, observation_noise: bool | Tensor
+    ) -> MultivariateNormal:
+        self.eval()
+        parts = [_gaussian(member, X, observation_noise) for member in self._gps]
+        mean = torch.stack([p.mean for p in parts], -2)
+        covariance = torch.stack([p.covariance_matrix for p in parts], MCMC_DIM)
+        slots = self.slots.expand(*mean.shape[:-2], self.slots.shape[-1])
+        mean = mean.gather(-2, slots.unsqueeze(-1).expand(*slots.shape, mean.shape[-1]))
+        index = slots[..., None, None].expand(*slots.shape, *covariance.shape[-2:])
+        covariance = covariance.gather(MCMC_DIM, index)
+        return MultivariateNormal(mean, to_linear_operator(covariance))
+
+    def condition_on_observations(
+        self, X: Tensor, Y: Tensor, noise: Tensor | None = None, **kwargs: Any
+    ) -> MixtureGP:
+        """The mixture after real observations, reweighted by predictive density.
+
+        Args:
+            X: ``b x n' x d``.
+            Y: ``b x n' x 1``, the same for all members.
+            noise: Their variances in the outcome-transformed space, if known.
+            **kwargs: For `StructuredGP.condition_on_observations`.
+        """
+        self.eval()
+        extra = {} if noise is None else {"noise": noise}
+        log_density = torch.stack(
+            [_log_predictive(member, X, Y, noise) for member in self._gps], -1
+        )
+        updated = torch.softmax(self.weights.log() + log_density, -1)
+        members = [
+            _conditioned(member, X, Y, **extra, **kwargs) for member in self._gps
+        ]
+        return type(self).from_members(members, updated)
+
+    def fantasize(
+        self,
+        X: Tensor,
+        sampler: MCSampler,
+        observation_noise: Tensor | None = None,
+        **kwargs: Any,
+    ) -> MixtureGP:
+        """Each slot conditioned on observations drawn under its own member."""
+        if self.slots.dim() > 1:
+            raise ShapeError("a mixture that was conditioned in batch has no fantasies")
+        likelihood = self.likelihood
+        noise = observation_noise
+        if noise is None and isinstance(likelihood, FixedNoiseGaussianLikelihood):
+            noise = likelihood.noise.mean(-1, keepdim=True).unsqueeze(-1)
+        visible = True if noise is None else noise
+        samples = sampler(self.posterior(X, observation_noise=visible))
+        drawn = samples.unbind(MCMC_DIM)
+        kwargs.pop("propagate_grads", None)
+        if noise is not None:
+            kwargs["noise"] = noise.expand(drawn[0].shape[1:])
+        members = []
+        for slot, Y in zip(self.slots.tolist(), drawn, strict=True):
+            member = self._gps[slot]
+            member.posterior(X)
+            members.append(_conditioned(member, X, Y, **kwargs))
+        return type(self).from_members(members, [1.0] * len(members))
+
+    def subset_output(self, idcs: list[int]) -> Model:
+        """The mixture itself: it has one outcome.
+
+        Raises:
+            ShapeError: If another is asked for.
+        """
+        if list(idcs) in ([0], [-1]):
+            return self
+        raise ShapeError(f"a mixture has one outcome, number 0; got {list(idcs)}")
+
+    def load_state_dict(  # type: ignore[override]
+        self,
+        state_dict: Mapping[str, Any],
+        strict: bool = True,
+        keep_transforms: bool = True,
+        assign: bool = False,
+    ) -> None:
+        """Loads each member, keeping this model's data and transforms."""
+        for number, member in enumerate(self._gps):
+            prefix = f"members.{number}."
+            own = {
+                key.removeprefix(prefix): value
+                for key, value in state_dict.items()
+                if key.startswith(prefix)
+            }
+            member.train()
+            member.load_state_dict(own, strict, keep_transforms, assign)
+        self.weights.copy_(state_dict["weights"])
+        self.slots = allocate_slots(self.weights)
+
+
+def allocate_slots(weights: Tensor) -> Tensor:
+    """Members of equal slots, such that shares are close to the weights.
+
+    Args:
+        weights: ``... x members``, summing to one.
+
+    Returns:
+        ``... x slots`` numbers of members: the fewest slots, up to ``MAX_SLOTS``, that
+        keep every share within ``WEIGHT_TOLERANCE`` of its weight.
+    """
+    for size in range(1, MAX_SLOTS + 1):
+        counts = _largest_remainder(weights, size)
+        off = (counts / size - weights).abs().max()
+        if off <= WEIGHT_TOLERANCE or size == MAX_SLOTS:
+            break
+    edges = counts.cumsum(-1)
+    numbers = torch.arange(size, device=weights.device) + 0.5
+    return (numbers.unsqueeze(-1) > edges.unsqueeze(-2)).sum(-1)
+
+
+def _largest_remainder(weights: Tensor, size: int) -> Tensor:
+    quota = weights * size
+    floor = torch.floor(quota + 1e-9)
+    left = size - floor.sum(-1, keepdim=True)
+    rank = (quota - floor).argsort(-1, descending=True).argsort(-1)
+    return floor + (rank < left)
+
+
+def _conditioned(
+    member: StructuredGP, X: Tensor, Y: Tensor, **kwargs: Any
+) -> StructuredGP:
+    return cast(StructuredGP, member.condition_on_observations(X, Y, **kwargs))
+
+
+def _gaussian(
+    member: StructuredGP, X: Tensor, observation_noise: bool | Tensor
+) -> MultivariateNormal:
+    posterior = member.posterior(X, observation_noise=observation_noise)
+    if not isinstance(posterior, GPyTorchPosterior):
+        raise InputError(
+            f"a mixture needs Gaussian members, got a {type(posterior).__name__}: use "
+            "an outcome transform that is linear, such as Standardize"
+        )
+    return posterior.distribution
+
+
+def _log_predictive(
+    member: StructuredGP, X: Tensor, Y: Tensor, noise: Tensor | None
+) -> Tensor:
+    """Joint log density of new observations under a member, in raw units."""
+    observation_noise: bool | Tensor = True if noise is None else noise
+    return _gaussian(member, X, observation_noise).log_prob(Y.squeeze(-1))
