@@ -1,0 +1,108 @@
+r"""The evidence by Laplace's method around the MAP."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import torch
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
+
+from bokern.errors import EvidenceError
+from bokern.evidence.bic import bic
+from bokern.evidence.blindness import is_blind
+from bokern.evidence.data import check_single, data_fingerprint, log_jacobian
+from bokern.evidence.loo import leave_one_out
+from bokern.evidence.result import Evidence
+from bokern.models import StructuredGP
+
+AT_OPTIMUM = 1e-4
+"""Gradient norm above which θ is not at an optimum."""
+
+SEARCHED_AGAIN = 2
+"""Restarts from which a single hit is worth a flag."""
+
+
+def laplace(model: StructuredGP) -> Evidence:
+    r"""The log evidence of a fitted model's structure, its θ integrated out.
+
+    $$\log Z \approx \log p(z|\hat\theta) + \log p(\hat\theta) + \tfrac k2 \log 2\pi
+      - \tfrac12 \log|H|,\qquad \log|H| = \log|\Pi| + \sum_i \log w_i$$
+
+    in unconstrained coordinates, Jacobians in the prior. H is the full negative
+    Hessian, Π the prior's, and $w_i$ the eigenvalues of $\Pi^{-1/2} H \Pi^{-1/2}$; one
+    that is not positive counts as 1 and raises NOT_AT_OPTIMUM.
+
+    Exact for: posteriors that are Gaussian in θ. Else conservative: below sampled
+    values by .2 nat at 3 hyperparameters, 1.9 at 22.
+    Cost: k second-order passes, O(k n³).
+
+    Args:
+        model: One outcome, fitted by MAP.
+
+    Raises:
+        EvidenceError: If a hyperparameter has no prior, the model was fitted without
+            priors, or has several outcomes.
+
+    References:
+        [Laplace]; MATH section 5
+    """
+    began = time.perf_counter()
+    check_single(model)
+    if model.objective == "ml":
+        raise EvidenceError(
+            "evidence is not defined at a maximum-likelihood fit: the optimum ignores "
+            "the priors; fit with objective='map'"
+        )
+    objective = model.log_posterior()
+    objective.check_proper()
+    theta = objective.get()
+    k = objective.dim
+    jacobian = log_jacobian(model)
+    _, gradient = objective.value_and_gradient(theta)
+    with torch.no_grad():
+        peak = (objective.log_likelihood(theta) + objective.log_prior(theta)).item()
+    precision = -objective.prior_hessian(theta)
+    H = -objective.hessian(theta)
+    L = torch.linalg.cholesky(precision)
+    half = torch.linalg.solve_triangular(L, H, upper=False)
+    W = torch.linalg.solve_triangular(L, half.T, upper=False)
+    w = torch.linalg.eigvalsh(0.5 * (W + W.T))
+    usable = torch.where(w > 0, w, 1.0)
+    log_det = 2.0 * L.diagonal().log().sum() + usable.log().sum()
+    value = peak + 0.5 * k * math.log(2.0 * math.pi) - 0.5 * log_det.item() + jacobian
+    effective = ((usable - 1.0) / usable).clamp_min(0.0).sum().item()
+    fit = model.fit_result
+    flags = []
+    gradient_norm = gradient.norm().item()
+    if gradient_norm > AT_OPTIMUM or bool((w <= 0).any()):
+        flags.append("NOT_AT_OPTIMUM")
+    if fit is not None and fit.at_bound:
+        flags.append("AT_BOUND")
+    if fit is not None and fit.restarts >= SEARCHED_AGAIN and fit.restart_hits == 1:
+        flags.append("ONE_HIT")
+    if is_blind(model):
+        flags.append("BLIND")
+    known = isinstance(model.likelihood, FixedNoiseGaussianLikelihood)
+    return Evidence(
+        log_evidence=value,
+        inference="exact",
+        integration="laplace",
+        standard_error=0.0,
+        lower=value,
+        upper=value,
+        n_hyperparameters=k,
+        effective_hyperparameters=effective,
+        log_jacobian=jacobian,
+        data_fingerprint=data_fingerprint(model),
+        likelihood="gaussian, known noise" if known else "gaussian",
+        restarts=fit.restarts if fit else 0,
+        restart_hits=fit.restart_hits if fit else 0,
+        hessian_min_eigenvalue=w.min().item() if k else 1.0,
+        gradient_norm=gradient_norm,
+        seconds=time.perf_counter() - began + (fit.seconds if fit else 0.0),
+        seed=fit.seed if fit else 0,
+        flags=tuple(flags),
+        bic=bic(model),
+        leave_one_out=leave_one_out(model).log_density.sum().item(),
+    )
