@@ -1,0 +1,159 @@
+"""Structure and data → the right model, fitted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from botorch.models.transforms import Normalize, Standardize
+from gpytorch.means import ZeroMean
+from torch import Tensor
+
+from bokern.errors import InputError, StructureError
+from bokern.inputs import Bounds, Observations, read_observations
+from bokern.models import StructuredGP
+from bokern.structures import Structure, as_structure
+
+MEANS = ("constant", "zero")
+
+
+def fit(
+    structure: Structure | str,
+    X: Any,
+    y: Any,
+    *,
+    bounds: Bounds | None = None,
+    noise: Any = None,
+    starts: int = 8,
+    seed: int = 0,
+    objective: str = "map",
+    mean: str = "constant",
+    standardize: bool = True,
+) -> StructuredGP:
+    """Fits one structure to data.
+
+    Args:
+        structure: A structure such as ``Matern(2.5)``, or its text.
+        X: ``n x d`` tensor, array or DataFrame, in raw units; a vector is one column.
+        y: ``n`` tensor, array or Series, in raw units.
+        bounds: The declared box, ``(low, high)`` a column, in order or by name;
+            evidence and priors refer to it. The data's range without one.
+        noise: Known variance of y, one number or ``n``; None to infer it.
+        starts: Optimisations, from the best of 512 screened draws.
+        seed: Of those draws.
+        objective: ``"map"``, or ``"ml"`` (type-II maximum likelihood, to reproduce
+            published figures; evidence is then refused).
+        mean: ``"constant"`` with a N(0, 1) prior, or ``"zero"``.
+        standardize: Whether y is z-scored first.
+
+    Returns:
+        A BoTorch model in raw units, with ``structure`` (as given), ``column_names``,
+        ``target_name``, ``bounds`` and ``fit_result``.
+
+    Raises:
+        InputError: What cannot be used, and how to mend it.
+        FitError: If no start has a finite objective.
+    """
+    data = read_observations(X, y, bounds, noise)
+    model = unfitted(
+        structure,
+        data,
+        starts=starts,
+        seed=seed,
+        objective=objective,
+        mean=mean,
+        standardize=standardize,
+    )
+    return model.fit()
+
+
+def unfitted(
+    structure: Structure | str,
+    data: Observations,
+    *,
+    starts: int = 8,
+    seed: int = 0,
+    objective: str = "map",
+    mean: str = "constant",
+    standardize: bool = True,
+) -> StructuredGP:
+    """The model of a structure and checked data, before fitting; see `fit`."""
+    if mean not in MEANS:
+        raise InputError(f"mean is expected as 'constant' or 'zero', got {mean!r}")
+    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+        raise InputError(f"starts is a whole number >= 1, got {starts!r}")
+    if objective not in ("map", "ml"):
+        raise InputError(f"objective is expected as 'map' or 'ml', got {objective!r}")
+    given = as_structure(structure)
+    resolved = given.resolve(data.column_names)
+    low, high = data.bounds.tolist()
+    for group in resolved.groups():
+        group.check_bounds(low, high, data.column_names)
+    noise = None if data.noise is None else data.noise.unsqueeze(-1)
+    model = StructuredGP(
+        data.X,
+        data.y.unsqueeze(-1),
+        noise,
+        mean_module=ZeroMean() if mean == "zero" else None,
+        outcome_transform=Standardize(1) if standardize else None,
+        input_transform=Normalize(len(low), bounds=data.bounds),
+        structure=resolved,
+        starts=starts,
+        seed=seed,
+        objective=objective,
+    )
+    model.given_structure = given
+    model.column_names = data.column_names
+    model.target_name = data.target_name
+    model.bounds = data.bounds
+    return model
+
+
+def lifted_start(child: StructuredGP, parent: StructuredGP) -> Tensor:
+    """A fit of a contained structure as a start of its extension, ``k``.
+
+    Args:
+        child: Model of the extension, on the same data.
+        parent: Fitted model of a structure that ``child``'s contains.
+
+    Raises:
+        StructureError: If it does not contain it.
+    """
+    names, identity = child.structure.lift(parent.structure)
+    target, source = child.log_posterior(), parent.log_posterior()
+    known = {c.name: source.get()[c.span] for c in source.coordinates}
+    theta = target.get()
+    for c in target.coordinates:
+        inner = c.name.removeprefix("covar_module.")
+        if inner == c.name:
+            theta[c.span] = known[c.name]
+            continue
+        value = _identity_value(inner, identity)
+        if value is not None:
+            theta[c.span] = value
+            continue
+        prefix = max((p for p in names if inner.startswith(p)), key=len, default=None)
+        if prefix is not None:
+            there = f"covar_module.{names[prefix]}{inner.removeprefix(prefix)}"
+            if there not in known:
+                raise StructureError(f"{parent.structure} has no parameter {there}")
+            theta[c.span] = known[there]
+    return theta
+
+
+def _identity_value(name: str, identity: dict[str, float]) -> float | None:
+    for pattern, value in identity.items():
+        prefix, _, suffix = pattern.partition("*")
+        if name.startswith(prefix) and name.endswith(suffix or prefix):
+            return value
+    return None
+
+
+def set_theta(model: StructuredGP, theta: list[float]) -> StructuredGP:
+    """Writes stored hyperparameters into a model and returns it, ready to predict."""
+    objective = model.log_posterior()
+    objective.set(
+        torch.tensor(theta, dtype=objective.z.dtype, device=objective.z.device)
+    )
+    model.train()
+    return model.eval()

@@ -1,0 +1,303 @@
+"""The outcome of a comparison."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from bokern.build import set_theta, unfitted
+from bokern.errors import InputError, StorageError
+from bokern.evidence import FLAGS, Evidence, preference
+from bokern.inputs import Observations
+from bokern.models import MixtureGP, StructuredGP
+from bokern.selection import storage
+from bokern.selection.candidate import Candidate, Settings
+from bokern.selection.storage import Contents
+from bokern.selection.structure_prior import structure_log_prior
+from bokern.structures import Structure, as_structure
+
+AVERAGE_WITHIN = 5.0
+"""Structures this close to the best, in nats, share an average."""
+
+KINDS = frozenset(
+    {
+        "stationary",
+        "nonstationary",
+        "composite",
+        "warped",
+        "deep",
+        "invariant",
+        "composition",
+    }
+)
+"""Kinds that are known even where no candidate has one."""
+
+
+class Comparison:
+    """Structures ranked by log evidence, best first.
+
+    Attributes:
+        candidates: The fitted structures, ranked by log evidence.
+        data: The checked data, raw units.
+        settings: How they were fitted.
+        failures: Text and reason of structures that could not be fitted.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        data: Observations,
+        settings: Settings,
+        failures: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        priors = structure_log_prior([c.structure for c in candidates])
+        value = [c.evidence.log_evidence for c in candidates]
+        order = sorted(range(len(value)), key=lambda i: value[i], reverse=True)
+        self.candidates = tuple(candidates[i] for i in order)
+        self.log_priors = tuple(priors[i] for i in order)
+        joint = torch.tensor([value[i] + priors[i] for i in order], dtype=torch.float64)
+        self.probabilities = tuple(torch.softmax(joint, 0).tolist())
+        self.data = data
+        self.settings = settings
+        self.failures = failures
+
+    # -- what was found --------------------------------------------------------
+
+    @property
+    def structures(self) -> tuple[Structure, ...]:
+        """Ranked."""
+        return tuple(c.structure for c in self.candidates)
+
+    @property
+    def evidences(self) -> list[Evidence]:
+        """Ranked."""
+        return [c.evidence for c in self.candidates]
+
+    @property
+    def best(self) -> Structure:
+        """The structure of the highest evidence."""
+        return self.candidates[0].structure
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """A row a structure, best first; evidences in nats of the raw targets."""
+        top = self.candidates[0].evidence.log_evidence
+        rows = []
+        for candidate, log_prior, probability in zip(
+            self.candidates, self.log_priors, self.probabilities, strict=True
+        ):
+            e = candidate.evidence
+            rows.append(
+                {
+                    "structure": str(candidate.structure),
+                    "log_evidence": e.log_evidence,
+                    "standard_error": e.standard_error,
+                    "gap": e.log_evidence - top,
+                    "log_prior": log_prior,
+                    "probability": probability,
+                    "family": candidate.structure.family,
+                    "hyperparameters": e.n_hyperparameters,
+                    "effective_hyperparameters": e.effective_hyperparameters,
+                    "bic": e.bic,
+                    "leave_one_out": e.leave_one_out,
+                    "flags": " ".join(e.flags),
+                    "seconds": e.seconds,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def priors(self) -> pd.DataFrame:
+        """Prior and fitted value of every hyperparameter of every structure.
+
+        Inputs are in units of the box, outcomes z-scored if ``standardize``.
+        """
+        return pd.DataFrame(
+            [
+                (str(c.structure), *row)
+                for c in self.candidates
+                for row in c.hyperparameters
+            ],
+            columns=["structure", "hyperparameter", "prior", "fitted"],
+        )
+
+    def probability(self, what: str | Structure | Callable[[Structure], bool]) -> float:
+        """Posterior probability of a kind of structure, given those compared.
+
+        Args:
+            what: A kind (``"invariant"``, ``"warped"``, ``"deep"``, ``"composite"``,
+                ``"stationary"``, ``"nonstationary"``, ``"composition"``), a structure
+                or its text, or a predicate of structures.
+
+        Raises:
+            InputError: If it is none of these.
+        """
+        kinds = {kind for s in self.structures for kind in s.kinds} | KINDS
+        if isinstance(what, str) and what in kinds:
+            return self._sum(lambda s: what in s.kinds)
+        if isinstance(what, str | Structure):
+            wanted = as_structure(what)
+            return self._sum(lambda s: s == wanted)
+        if callable(what):
+            return self._sum(what)
+        raise InputError(
+            f"probability expects a kind ({', '.join(sorted(kinds))}), a structure or "
+            f"a predicate, got {what!r:.60}"
+        )
+
+    def _sum(self, holds: Callable[[Structure], bool]) -> float:
+        pairs = zip(self.structures, self.probabilities, strict=True)
+        return float(sum(p for s, p in pairs if holds(s)))
+
+    @property
+    def statement(self) -> str:
+        """What the evidence says, in a sentence."""
+        if len(self.candidates) == 1:
+            return f"Only {self.best} was compared."
+        gap = self.candidates[0].evidence - self.candidates[1].evidence
+        rival = self.candidates[1].structure
+        advice = "" if gap >= AVERAGE_WITHIN else "; average rather than pick"
+        return (
+            f"The data show {preference(gap)} for {self.best} over {rival} "
+            f"({gap:.1f} nats{advice})."
+        )
+
+    def model(
+        self, structure: Structure | str | None = None, average: bool = False
+    ) -> StructuredGP | MixtureGP:
+        """A fitted BoTorch model, in raw units.
+
+        Args:
+            structure: Which of the compared; the best by default.
+            average: Whether to mix all within 5 nats of the best, weighted by their
+                posterior probabilities.
+
+        Raises:
+            InputError: If the structure was not compared.
+        """
+        if average:
+            if structure is not None:
+                raise InputError("pass a structure or average=True, not both")
+            return self._mixture()
+        wanted = self.best if structure is None else as_structure(structure)
+        for candidate in self.candidates:
+            if candidate.structure == wanted:
+                return self._model(candidate)
+        raise InputError(
+            f"{wanted} was not compared: expected one of "
+            f"{', '.join(map(str, self.structures))}"
+        )
+
+    def averaged(self) -> tuple[list[Candidate], list[float]]:
+        """The members of an average, and their weights."""
+        top = self.candidates[0].evidence.log_evidence
+        close = [
+            (c, p)
+            for c, p in zip(self.candidates, self.probabilities, strict=True)
+            if c.evidence.log_evidence > top - AVERAGE_WITHIN
+        ]
+        total = sum(p for _, p in close)
+        return [c for c, _ in close], [p / total for _, p in close]
+
+    def _mixture(self) -> MixtureGP:
+        members, weights = self.averaged()
+        return MixtureGP.from_members([self._model(c) for c in members], weights)
+
+    def _model(self, candidate: Candidate) -> StructuredGP:
+        model = unfitted(candidate.structure, self.data, **self.settings.options())
+        return set_theta(model, list(candidate.theta))
+
+    # -- the data, for reports --------------------------------------------------
+
+    @property
+    def X(self) -> Tensor:  # noqa: N802
+        """Inputs, ``n x d``, raw units."""
+        return self.data.X
+
+    @property
+    def y(self) -> Tensor:
+        """Targets, ``n``, raw units."""
+        return self.data.y
+
+    @property
+    def bounds(self) -> Tensor:
+        """The box, ``2 x d``, raw units."""
+        return self.data.bounds
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the inputs."""
+        return self.data.column_names
+
+    @property
+    def target_name(self) -> str:
+        """Name of the target."""
+        return self.data.target_name
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed about the data."""
+        return self.data.notes
+
+    @property
+    def seed(self) -> int:
+        """Of the starts."""
+        return self.settings.seed
+
+    # -- text, HTML, JSON ---------------------------------------------------------
+
+    def __str__(self) -> str:
+        shown = self.table[
+            ["structure", "log_evidence", "gap", "probability", "hyperparameters"]
+        ].copy()
+        shown["flags"] = self.table["flags"]
+        shown = shown.rename(columns={"hyperparameters": "k"})
+        formats = {
+            "log_evidence": "{:.2f}".format,
+            "gap": "{:.2f}".format,
+            "probability": "{:.3f}".format,
+        }
+        lines = [shown.to_string(formatters=formats), "", self.statement]
+        used = {flag for e in self.evidences for flag in e.flags}
+        lines += [f"{flag}: {FLAGS[flag]}" for flag in FLAGS if flag in used]
+        lines += [f"left out: {name} ({reason})" for name, reason in self.failures]
+        lines += [f"note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self.candidates)} structures, best {self.best}>"
+
+    def _repr_html_(self) -> str:
+        table = self.table.to_html(index=False, float_format="{:.3f}".format)
+        return f"<p>{html.escape(self.statement)}</p>{table}"
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Everything, data included, as JSON; written to ``path`` if given.
+
+        Raises:
+            StorageError: If the file cannot be written.
+        """
+        contents = Contents(self.candidates, self.data, self.settings, self.failures)
+        text = storage.dumps(contents)
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise StorageError(f"cannot write {str(path)!r}: {error}") from error
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> Comparison:
+        """Reads what `to_json` wrote, from its text or file; refits nothing.
+
+        Raises:
+            StorageError: If it cannot be read or is something else.
+        """
+        c = storage.read(source)
+        return cls(c.candidates, c.data, c.settings, c.failures)

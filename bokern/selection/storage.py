@@ -1,0 +1,145 @@
+"""Comparisons as JSON documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bokern.errors import InputError, StorageError
+from bokern.evidence import Evidence
+from bokern.inputs import Observations
+from bokern.selection.candidate import Candidate, Settings
+from bokern.structures import Structure
+
+SCHEMA_VERSION = 1
+MAX_FILE_BYTES = 50_000_000
+DTYPES = {str(t).removeprefix("torch."): t for t in (torch.float32, torch.float64)}
+
+
+@dataclass(frozen=True)
+class Contents:
+    """All that a stored comparison holds.
+
+    Args:
+        candidates: The fitted structures.
+        data: The checked data, raw units.
+        settings: How they were fitted.
+        failures: Text and reason of structures that could not be fitted.
+    """
+
+    candidates: Sequence[Candidate]
+    data: Observations
+    settings: Settings
+    failures: tuple[tuple[str, str], ...]
+
+
+def dumps(contents: Contents) -> str:
+    """The text that `read` reads back."""
+    d = contents.data
+    document = {
+        "kind": "bokern.Comparison",
+        "version": SCHEMA_VERSION,
+        "settings": asdict(contents.settings),
+        "data": {
+            "X": d.X.tolist(),
+            "y": d.y.tolist(),
+            "bounds": d.bounds.tolist(),
+            "noise": None if d.noise is None else d.noise.tolist(),
+            "column_names": list(d.column_names),
+            "target_name": d.target_name,
+            "notes": list(d.notes),
+            "dtype": str(d.X.dtype).removeprefix("torch."),
+        },
+        "candidates": [
+            {
+                "structure": c.structure.to_json(),
+                "evidence": c.evidence.to_json(),
+                "theta": list(c.theta),
+                "hyperparameters": [list(row) for row in c.hyperparameters],
+            }
+            for c in contents.candidates
+        ],
+        "failures": [list(f) for f in contents.failures],
+    }
+    return json.dumps(document)
+
+
+def read(source: str | Path) -> Contents:
+    """Reads what `dumps` wrote, from its text or a file of it.
+
+    Raises:
+        StorageError: If it cannot be read or is something else.
+    """
+    document = _load(source)
+    try:
+        if not document["candidates"]:
+            raise ValueError("its candidates: there are none")
+        return Contents(
+            [_candidate(c) for c in document["candidates"]],
+            _observations(document["data"]),
+            Settings(**document["settings"]),
+            tuple((f[0], f[1]) for f in document["failures"]),
+        )
+    except (KeyError, TypeError, IndexError, ValueError, InputError) as error:
+        raise StorageError(
+            f"the stored comparison lacks or garbles {error}: it was cut short or "
+            "changed by hand"
+        ) from error
+
+
+def _candidate(document: dict[str, Any]) -> Candidate:
+    return Candidate(
+        Structure.from_json(document["structure"]),
+        Evidence.from_json(document["evidence"]),
+        tuple(float(value) for value in document["theta"]),
+        tuple((row[0], row[1], row[2]) for row in document["hyperparameters"]),
+    )
+
+
+def _observations(document: dict[str, Any]) -> Observations:
+    dtype = DTYPES[document["dtype"]]
+
+    def tensor(values: Any) -> Tensor:
+        return torch.tensor(values, dtype=dtype)
+
+    noise = document["noise"]
+    return Observations(
+        tensor(document["X"]),
+        tensor(document["y"]),
+        tensor(document["bounds"]),
+        None if noise is None else tensor(noise),
+        tuple(document["column_names"]),
+        document["target_name"],
+        tuple(document["notes"]),
+    )
+
+
+def _load(source: str | Path) -> dict[str, Any]:
+    text = str(source)
+    if not text.lstrip().startswith("{"):
+        try:
+            if Path(source).stat().st_size > MAX_FILE_BYTES:
+                raise StorageError(f"{text!r} is larger than {MAX_FILE_BYTES} bytes")
+            text = Path(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StorageError(f"cannot read {str(source)!r}: {error}") from error
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"not a stored comparison: {error}") from error
+    if not isinstance(document, dict) or document.get("kind") != "bokern.Comparison":
+        raise StorageError(
+            "not a stored comparison: expected an object of kind 'bokern.Comparison'"
+        )
+    if document.get("version") != SCHEMA_VERSION:
+        raise StorageError(
+            f"a comparison of version {document.get('version')!r} cannot be read: this "
+            f"release knows version {SCHEMA_VERSION}; update bokern"
+        )
+    return document
