@@ -1,0 +1,19 @@
+"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with pending points."""
+
+from __future__ import annotations
+
+from bokern.acquisition.input_constructors import register_input_constructors
+from bokern.acquisition.log_ei import LogEI
+from bokern.acquisition.schedules import ContinuousSchedule, FiniteSchedule, Schedule
+from bokern.acquisition.ucb import GPUCB
+
+__all__ = [
+    "GPUCB",
+    "ContinuousSchedule",
+    "FiniteSchedule",
+    "LogEI",
+    "Schedule",
+    "register_input_constructors",
+]
+
+register_input_constructors()
