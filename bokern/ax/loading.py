@@ -1,0 +1,58 @@
+"""Opens stored Ax experiments with bokern's classes registered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ax.api.client import Client
+from ax.api.configs import StorageConfig
+from ax.exceptions.core import ObjectNotFoundError
+
+from bokern.errors import StorageError
+
+SQLITE_MAGIC = b"SQLite format 3\x00"
+
+
+def load(path: str | Path, name: str | None = None) -> Client:
+    """The client of a stored experiment, ready to go on.
+
+    Args:
+        path: A JSON file written by ``client.save_to_json_file``, an SQLite file, or
+            the URL of an SQL database.
+        name: Name of the experiment; needed for databases.
+
+    Raises:
+        StorageError: If it cannot be found or read.
+    """
+    text = str(path)
+    if "://" in text:
+        return _from_database(text, name)
+    file = Path(path)
+    if not file.is_file():
+        raise StorageError(
+            f"{text!r} is no file: expected an Ax JSON snapshot, an SQLite file or a "
+            "URL such as 'sqlite:///run.db'"
+        )
+    with file.open("rb") as stream:
+        start = stream.read(len(SQLITE_MAGIC))
+    if start == SQLITE_MAGIC:
+        return _from_database(f"sqlite:///{file.resolve()}", name)
+    try:
+        return Client.load_from_json_file(text)
+    except Exception as error:
+        raise StorageError(
+            f"{text!r} cannot be read as an Ax JSON snapshot: {error}"
+        ) from error
+
+
+def _from_database(url: str, name: str | None) -> Client:
+    if name is None:
+        raise StorageError(
+            f"{url!r} may hold many experiments: name one, as in load({url!r}, 'run')"
+        )
+    try:
+        return Client.load_from_database(name, storage_config=StorageConfig(url=url))
+    except (ObjectNotFoundError, ValueError) as error:
+        raise StorageError(f"no experiment {name!r} in {url!r}: {error}") from error
+    except Exception as error:
+        raise StorageError(f"{url!r} cannot be read: {error}") from error

@@ -1,0 +1,363 @@
+"""A node of an Ax generation strategy whose surrogate is chosen by evidence."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from ax.adapter.registry import Generators
+from ax.core.data import Data
+from ax.core.experiment import Experiment
+from ax.core.experiment_status import ExperimentStatus
+from ax.core.generator_run import GeneratorRun
+from ax.core.observation import ObservationFeatures
+from ax.exceptions.core import OptimizationComplete
+from ax.exceptions.generation_strategy import GenerationStrategyRepeatedPoints
+from ax.generation_strategy.generation_node import GenerationNode
+from ax.generation_strategy.transition_criterion import TransitionCriterion
+from ax.storage.json_store.decoder import object_from_json
+from ax.storage.json_store.registry import (
+    CORE_CLASS_DECODER_REGISTRY,
+    CORE_DECODER_REGISTRY,
+)
+from ax.utils.common.random import with_rng_seed
+from ax.utils.common.serialization import TClassDecoderRegistry, TDecoderRegistry
+
+from bokern.ax.acquisition import acquisition_kwargs, check_acquisition
+from bokern.ax.choice import (
+    FALLBACK,
+    Structures,
+    check_selection,
+    evidence_of,
+    heaviest,
+    offered,
+    weights,
+)
+from bokern.ax.columns import in_space
+from bokern.ax.library_warnings import without_library_warnings
+from bokern.ax.occupied import repeats_failed, with_failed
+from bokern.ax.record import KEY, StructureRecord, Weights, newest_record
+from bokern.ax.surrogate import sobol_generator, structured_generator
+from bokern.ax.training import MetricData, training_data
+from bokern.errors import ColumnError, FitWarning, GroupError, StructureError
+from bokern.seeding import spawn
+from bokern.selection import Comparison, compare
+from bokern.structures import Structure
+
+GROWTH = 1.2
+"""Factor by which the data must have grown before structures are compared again."""
+
+LEVELS = ("structure", "matern", "sobol")
+"""What a node generates from, in the order in which it degrades."""
+
+NEVER_HEALS = (ColumnError, GroupError, StructureError)
+"""Errors of the user's structures, which more data cannot mend."""
+
+
+class StructureNode(GenerationNode):
+    """Generates candidates from structures compared by their evidence.
+
+    With one structure, it is used throughout. With several, they are compared at the
+    first fit and whenever the data have grown by a fifth, and the winner or an
+    evidence-weighted mixture is used in between. A surrogate that cannot be fitted, or
+    from which no candidate comes, degrades from the structures to Matérn-5/2 to Sobol
+    points, with a `FitWarning` and the reason in the record; the structures are tried
+    again at the next fit. Points of failed trials count as pending, and a
+    candidate on top of one gives way to a Sobol point, since a model that does not see
+    the failures would propose them without end.
+
+    The attributes ``incumbents`` and ``searched_at`` are a cache: the truth is the
+    newest record on the experiment (`bokern.ax.record`), so that copies of the node and
+    reloaded experiments continue with the same structures.
+
+    Args:
+        name: Name of the node.
+        structures: ``"auto"``, one structure or its text, or a list. Numbered columns
+            count the parameters of the search space in their order.
+        acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``.
+        selection: ``"winner"`` or ``"mixture"``; with several metrics each takes its
+            winner, since BoTorch cannot combine mixtures of different sizes.
+        seed: Candidates and comparisons depend on it and on the trials alone.
+        incumbents: For each metric the structures in use and their weights.
+        searched_at: Number of observations at the last comparison.
+        generator_kwargs: Further arguments of Ax's BoTorch generator.
+        transition_criteria: When to go on to another node.
+
+    Raises:
+        StructureError: If a structure is malformed.
+        SpaceError: If the acquisition or the selection is unknown, or (at the first
+            fit) GP-UCB meets constraints or several objectives.
+        GroupError: At the first fit, if a group does not map the space to itself.
+        ColumnError: At the first fit, if a structure names a parameter that is not
+            there, or an unordered choice.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        structures: Structures = "auto",
+        acquisition: str = "logei",
+        selection: str = "mixture",
+        seed: int = 0,
+        incumbents: dict[str, Weights] | None = None,
+        searched_at: int = 0,
+        generator_kwargs: dict[str, Any] | None = None,
+        transition_criteria: Sequence[TransitionCriterion] | None = None,
+    ) -> None:
+        self.structures = [str(each) for each in offered(structures)]
+        self.acquisition = check_acquisition(acquisition)
+        self.selection = check_selection(selection)
+        self.seed = seed
+        self.incumbents: dict[str, Weights] = dict(incumbents or {})
+        self.searched_at = searched_at
+        self.generator_kwargs = dict(generator_kwargs or {})
+        self.comparisons: dict[str, Comparison] = {}
+        self._evidence: dict[str, dict[str, dict[str, float]]] = {}
+        self._level = "structure"
+        self._reasons: list[str] = []
+        self._first = self.structures[0]
+        self._built_for: Any = None
+        self._attempt = 0
+        super().__init__(
+            name=name,
+            generator_specs=[sobol_generator(spawn(seed, "sobol"))],
+            transition_criteria=transition_criteria,
+            should_deduplicate=True,
+            suggested_experiment_status=ExperimentStatus.OPTIMIZATION,
+            fallback_specs={
+                GenerationStrategyRepeatedPoints: sobol_generator(
+                    spawn(seed, "repeated"), key="Fallback_Sobol"
+                )
+            },
+        )
+
+    # -- fitting -------------------------------------------------------------------
+
+    def _fit(
+        self, experiment: Experiment, data: Data | None = None, **kwargs: Any
+    ) -> None:
+        space = experiment.search_space
+        self._recall(experiment)
+        self._reasons = []
+        structures = tuple(in_space(s, space) for s in offered(self.structures))
+        self._first = str(structures[0])
+        seed = spawn(self.seed, "fit", len(experiment.trials))
+        with with_rng_seed(seed), without_library_warnings():
+            if not self._fit_level("structure", experiment, data, kwargs):
+                self._degrade(experiment, data, kwargs)
+                return
+            found = training_data(self.generator_spec.fitted_adapter)
+            count = max(len(metric.y) for metric in found)
+            if len(structures) == 1 or count < GROWTH * self.searched_at:
+                return
+            self._search(structures, found, spawn(self.seed, "search", count))
+            self.searched_at = count
+            if not self._fit_level("structure", experiment, data, kwargs):
+                self._degrade(experiment, data, kwargs)
+
+    def _recall(self, experiment: Experiment) -> None:
+        """Takes incumbents from the newest record where it knows more than the node."""
+        if self.searched_at > sum(len(t.arms) for t in experiment.trials.values()):
+            self.incumbents, self.searched_at = {}, 0
+        record = newest_record(experiment)
+        if (
+            record is not None
+            and record.offered == self.structures
+            and record.selection == self.selection
+            and record.searched_at >= self.searched_at
+        ):
+            self.incumbents = {m: dict(w) for m, w in record.incumbents.items()}
+            self.searched_at = record.searched_at
+            self._evidence = record.evidence
+
+    def _search(
+        self,
+        structures: tuple[Structure, ...],
+        found: Sequence[MetricData],
+        seed: int,
+    ) -> None:
+        """Compares the structures on each metric; a failure keeps the incumbents."""
+        for metric in found:
+            try:
+                comparison = compare(
+                    list(structures),
+                    metric.X,
+                    metric.y,
+                    bounds=metric.bounds,
+                    noise=metric.noise,
+                    seed=seed,
+                    progress=False,
+                )
+            except NEVER_HEALS:
+                raise
+            except Exception as error:
+                self._note(f"no comparison for {metric.metric}", error)
+                continue
+            self.comparisons[metric.metric] = comparison
+            self.incumbents[metric.metric] = weights(comparison, self.selection)
+            self._evidence[metric.metric] = evidence_of(comparison)
+
+    def _fit_level(
+        self,
+        level: str,
+        experiment: Experiment,
+        data: Data | None,
+        kwargs: dict[str, Any],
+    ) -> bool:
+        """Fits one of ``LEVELS``; False, with the reason noted, if it cannot be."""
+        self._use(level, experiment)
+        try:
+            super()._fit(experiment, data, **kwargs)
+        except NEVER_HEALS:
+            raise
+        except Exception as error:
+            self._note(f"{level} could not be fitted", error)
+            return False
+        return True
+
+    def _degrade(
+        self, experiment: Experiment, data: Data | None, kwargs: dict[str, Any]
+    ) -> bool:
+        """Goes to the next level that can be fitted, with a warning; False if none."""
+        for level in LEVELS[LEVELS.index(self._level) + 1 :]:
+            if self._fit_level(level, experiment, data, kwargs):
+                self._warn(level)
+                return True
+        return False
+
+    def _warn(self, level: str) -> None:
+        instead = "Sobol points" if level == "sobol" else str(FALLBACK)
+        warnings.warn(
+            f"{'; '.join(self._reasons)}. Used {instead} instead for this trial.",
+            FitWarning,
+            stacklevel=2,
+        )
+
+    def _note(self, what: str, error: Exception) -> None:
+        text = str(error).strip().splitlines()
+        reason = text[0] if text else "no message"
+        self._reasons.append(f"{what}: {type(error).__name__}: {reason[:300]}")
+
+    def _use(self, level: str, experiment: Experiment) -> None:
+        """Sets the generator spec of a level, keeping the present one if unchanged.
+
+        Ax reuses what is fitted as long as the spec is the same object.
+        """
+        self._level = level
+        if len(experiment.metrics) > 1:
+            self.incumbents = {m: heaviest(w) for m, w in self.incumbents.items()}
+        acquisition = acquisition_kwargs(self.acquisition, experiment)
+        incumbents = dict(self.incumbents) if level == "structure" else {}
+        wanted = (level, self._first, incumbents, acquisition)
+        if level == "sobol":
+            seed = spawn(self.seed, "sobol", len(experiment.trials))
+            self.generator_specs = [sobol_generator(seed)]
+        elif self._built_for != wanted:
+            first = self._first if level == "structure" else str(FALLBACK)
+            self.generator_specs = [
+                structured_generator(
+                    incumbents,
+                    {first: 1.0},
+                    self.seed,
+                    {**acquisition, **self.generator_kwargs},
+                )
+            ]
+        self._built_for = wanted
+        self._generator_spec_to_gen_from = self.generator_specs[0]
+
+    # -- generating ----------------------------------------------------------------
+
+    def gen(self, **kwargs: Any) -> GeneratorRun | None:
+        """Generates candidates; see `GenerationNode.gen`."""
+        self._attempt = 0
+        return super().gen(**kwargs)
+
+    def _gen(
+        self,
+        experiment: Experiment,
+        pending_observations: dict[str, list[ObservationFeatures]] | None,
+        data: Data | None,
+        n: int | None,
+        **generator_gen_kwargs: Any,
+    ) -> GeneratorRun:
+        occupied = with_failed(experiment, pending_observations)
+        pending = max(map(len, occupied.values()), default=0)
+        trials = len(experiment.trials)
+        seed = spawn(self.seed, "gen", trials, pending, self._attempt)
+        self._attempt += 1
+        with with_rng_seed(seed), without_library_warnings():
+            while True:
+                try:
+                    run = super()._gen(
+                        experiment=experiment,
+                        pending_observations=occupied,
+                        data=data,
+                        n=n,
+                        **generator_gen_kwargs,
+                    )
+                    break
+                except OptimizationComplete:
+                    raise
+                except Exception as error:
+                    self._note(f"{self._level} gave no candidate", error)
+                    if not self._degrade(experiment, data, {}):
+                        raise
+        modelled = run._generator_key == Generators.BOTORCH_MODULAR.value
+        if modelled and any(repeats_failed(experiment, arm) for arm in run.arms):
+            raise GenerationStrategyRepeatedPoints(
+                "the candidate is as good as a point that failed"
+            )
+        run._gen_metadata = {
+            **(run.gen_metadata or {}),
+            KEY: self._record(run).to_json(),
+        }
+        return run
+
+    def _record(self, run: GeneratorRun) -> StructureRecord:
+        modelled = run._generator_key == Generators.BOTORCH_MODULAR.value
+        return StructureRecord(
+            offered=list(self.structures),
+            selection=self.selection,
+            incumbents=self.incumbents,
+            searched_at=self.searched_at,
+            evidence=self._evidence,
+            used=self._level if modelled else "sobol",
+            reasons=list(self._reasons),
+        )
+
+    # -- storage -------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Constructor arguments for Ax's encoders, which encode their values."""
+        return {
+            "__type": type(self).__name__,
+            "name": self.name,
+            "structures": self.structures,
+            "acquisition": self.acquisition,
+            "selection": self.selection,
+            "seed": self.seed,
+            "incumbents": self.incumbents,
+            "searched_at": self.searched_at,
+            "generator_kwargs": self.generator_kwargs,
+            "transition_criteria": list(self.transition_criteria),
+        }
+
+    @classmethod
+    def deserialize_init_args(
+        cls,
+        args: dict[str, Any],
+        decoder_registry: TDecoderRegistry | None = None,
+        class_decoder_registry: TClassDecoderRegistry | None = None,
+    ) -> dict[str, Any]:
+        """Constructor arguments from what `to_json` and Ax's encoders wrote."""
+        return {
+            name: object_from_json(
+                value,
+                decoder_registry=decoder_registry or CORE_DECODER_REGISTRY,
+                class_decoder_registry=(
+                    class_decoder_registry or CORE_CLASS_DECODER_REGISTRY
+                ),
+            )
+            for name, value in args.items()
+        }

@@ -1,0 +1,70 @@
+"""Points that a new candidate should keep away from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from ax.core.arm import Arm
+from ax.core.experiment import Experiment
+from ax.core.observation import ObservationFeatures
+from ax.core.parameter import Parameter, RangeParameter
+
+CLOSE = 1e-3
+"""Share of every parameter's range within which two points are as good as one."""
+
+
+def with_failed(
+    experiment: Experiment,
+    pending: Mapping[str, list[ObservationFeatures]] | None,
+) -> dict[str, list[ObservationFeatures]]:
+    """Pending points and those of failed trials, for each metric.
+
+    A failed trial leaves no data, so the model that proposed it would propose it again
+    without end. Pending points are believed to return the posterior mean, which moves
+    the acquisition elsewhere without inventing a value.
+
+    Args:
+        experiment: The experiment.
+        pending: Points under evaluation, by the metric's signature.
+    """
+    failed = [ObservationFeatures.from_arm(arm) for arm in failed_arms(experiment)]
+    return {
+        metric.signature: [*(pending or {}).get(metric.signature, []), *failed]
+        for metric in experiment.metrics.values()
+    }
+
+
+def repeats_failed(experiment: Experiment, arm: Arm) -> bool:
+    """Whether a candidate is as good as a point that failed."""
+    return any(_close(experiment, arm, failed) for failed in failed_arms(experiment))
+
+
+def failed_arms(experiment: Experiment) -> list[Arm]:
+    """The arms of failed trials."""
+    return [
+        arm
+        for trial in experiment.trials.values()
+        if trial.status.is_failed
+        for arm in trial.arms
+    ]
+
+
+def _close(experiment: Experiment, one: Arm, other: Arm) -> bool:
+    return all(
+        _near(parameter, one.parameters.get(name), other.parameters.get(name))
+        for name, parameter in experiment.search_space.parameters.items()
+    )
+
+
+def _near(parameter: Parameter, a: object, b: object) -> bool:
+    if (
+        not isinstance(parameter, RangeParameter)
+        or not isinstance(a, int | float)
+        or not isinstance(b, int | float)
+    ):
+        return a == b
+    lower, upper = parameter.lower, parameter.upper
+    if parameter.log_scale:
+        a, b, lower, upper = map(math.log, (a, b, lower, upper))
+    return abs(a - b) <= CLOSE * (upper - lower)

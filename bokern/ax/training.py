@@ -1,0 +1,54 @@
+"""The data a surrogate was fitted to, after Ax's transforms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+from ax.adapter.base import Adapter
+from ax.generators.torch.botorch_modular.generator import BoTorchGenerator
+from torch import Tensor
+
+from bokern.errors import DataError
+
+
+@dataclass(frozen=True)
+class MetricData:
+    """What one metric's model has seen.
+
+    Args:
+        metric: Signature of the metric.
+        X: ``n x d`` inputs after Ax's transforms, columns named.
+        y: ``n`` targets after Ax's transforms.
+        noise: ``n`` variances of the targets, or None where they are to be inferred.
+        bounds: Lower and upper bound of each column, in the units of ``X``.
+    """
+
+    metric: str
+    X: pd.DataFrame
+    y: Tensor
+    noise: Tensor | None
+    bounds: list[tuple[float, float]]
+
+
+def training_data(adapter: Adapter | None) -> list[MetricData]:
+    """One entry a modelled metric, in Ax's order.
+
+    Raises:
+        DataError: If the adapter holds no fitted BoTorch surrogate.
+    """
+    generator = adapter.generator if adapter is not None else None
+    if not isinstance(generator, BoTorchGenerator):
+        raise DataError(
+            "expected an adapter with a fitted BoTorch surrogate, got "
+            f"{type(generator).__name__}: fit the generation node first"
+        )
+    digest = generator.search_space_digest
+    bounds = [(float(low), float(high)) for low, high in digest.bounds]
+    found = []
+    for dataset in generator.surrogate.training_data:
+        frame = pd.DataFrame(dataset.X.cpu().numpy(), columns=dataset.feature_names)
+        for column, metric in enumerate(dataset.outcome_names):
+            noise = None if dataset.Yvar is None else dataset.Yvar[:, column]
+            found.append(MetricData(metric, frame, dataset.Y[:, column], noise, bounds))
+    return found

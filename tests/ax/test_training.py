@@ -1,0 +1,53 @@
+"""The data behind a fitted adapter, records, and points to keep away from."""
+
+from __future__ import annotations
+
+import pytest
+from ax.core.arm import Arm
+
+from bokern.ax import StructureRecord, generation_strategy
+from bokern.ax.occupied import repeats_failed, with_failed
+from bokern.ax.training import training_data
+from bokern.errors import DataError
+from tests.ax.conftest import advance, branin_like, make_client, node
+
+
+@pytest.mark.integration
+def test_training_data_of_a_fitted_adapter():
+    client = make_client(generation_strategy("Matern(2.5)", initial=3), choice=True)
+    advance(client, 5, lambda p: {"y": (branin_like(p), 0.1)})
+    (metric,) = training_data(node(client).generator_spec.fitted_adapter)
+    assert metric.metric == "y"
+    assert {"a", "b"} < set(metric.X.columns)
+    assert metric.X.shape == (4, 5)
+    assert metric.bounds == [(0.0, 1.0)] * 5
+    assert (metric.y.shape, metric.noise.shape) == ((4,), (4,))
+    shown = [t.arm.parameters["a"] for t in client._experiment.trials.values()][:4]
+    assert metric.X["a"].tolist() == pytest.approx(shown)
+
+
+@pytest.mark.integration
+def test_an_adapter_without_a_surrogate_is_refused():
+    client = make_client(generation_strategy("Matern(2.5)", initial=3))
+    advance(client, 1)
+    for adapter in (None, client._generation_strategy.adapter):
+        with pytest.raises(DataError, match="fitted BoTorch surrogate"):
+            training_data(adapter)
+
+
+def test_failed_points_are_occupied():
+    client = make_client(generation_strategy("Matern(2.5)", initial=3))
+    index = client.attach_trial({"a": 0.5, "b": 0.5})
+    client.mark_trial_failed(index)
+    (point,) = with_failed(client._experiment, None)["y"]
+    assert point.parameters == {"a": 0.5, "b": 0.5}
+    near, far = ({"a": 0.5005, "b": 0.5}, {"a": 0.52, "b": 0.5})
+    assert repeats_failed(client._experiment, Arm(near))
+    assert not repeats_failed(client._experiment, Arm(far))
+
+
+def test_records_survive_json_and_foreign_documents():
+    record = StructureRecord(["RBF()"], "winner", {"y": {"RBF()": 1.0}}, 7)
+    assert StructureRecord.from_json(record.to_json()) == record
+    for foreign in (None, [], {}, {"version": 99}, {"version": 1, "odd": 1}):
+        assert StructureRecord.from_json(foreign) is None
