@@ -1,0 +1,227 @@
+"""The search space as a user writes it, and as Ax wants it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
+
+from bokern.errors import SpaceError
+
+RESERVED = ("trial", "value", "status", "generator", "structure", "seconds", "reason")
+"""Columns of the table of trials, which no parameter may be called."""
+
+HOW = (
+    "write (0.0, 1.0) for real numbers, (1, 10) for whole numbers, (1e-5, 1e-1, 'log') "
+    "for a log scale, [1, 2, 4] for ordered values, choice('a', 'b') for unordered ones"
+)
+
+Kind = Literal["float", "int", "str", "bool"]
+Value = float | int | str | bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Values without an order; made by `choice`."""
+
+    values: tuple[Value, ...]
+
+
+def choice(*values: Value) -> Choice:
+    """A parameter with values that have no order, such as ``choice("a", "b")``."""
+    return Choice(values)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a checked space.
+
+    Args:
+        name: Its name.
+        kind: Type of its values.
+        bounds: Lower and upper bound of a range; None for values.
+        log: Whether the range is on a log scale.
+        values: The values of a choice; empty for a range.
+        ordered: Whether the values are ordered.
+    """
+
+    name: str
+    kind: Kind
+    bounds: tuple[float, float] | None = None
+    log: bool = False
+    values: tuple[Value, ...] = ()
+    ordered: bool = True
+
+    def to_ax(self) -> RangeParameterConfig | ChoiceParameterConfig:
+        """The configuration that Ax's client takes."""
+        if self.bounds is None:
+            return ChoiceParameterConfig(
+                name=self.name,
+                values=list(self.values),  # type: ignore[arg-type]
+                parameter_type=self.kind,
+                is_ordered=self.ordered,
+            )
+        assert self.kind in ("float", "int")
+        return RangeParameterConfig(
+            name=self.name,
+            bounds=self.bounds,
+            parameter_type=self.kind,
+            scaling="log" if self.log else "linear",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON document that describes the parameter."""
+        if self.bounds is None:
+            return {"values": list(self.values), "ordered": self.ordered}
+        return {"kind": self.kind, "bounds": list(self.bounds), "log": self.log}
+
+    def check(self, value: Any) -> Value:
+        """The value, in the parameter's own type.
+
+        Raises:
+            SpaceError: If it lies outside the space.
+        """
+        if self.bounds is None:
+            for known in self.values:
+                if type(known) is type(value) and known == value:
+                    return known
+            if self.kind == "float" and _is_number(value) and value in self.values:
+                return float(value)
+            raise SpaceError(
+                f"parameter {self.name!r} is one of {list(self.values)}, got {value!r}"
+            )
+        lower, upper = self.bounds
+        if not _is_number(value) or not lower <= value <= upper:
+            raise SpaceError(
+                f"parameter {self.name!r} lies in [{lower:g}, {upper:g}], got {value!r}"
+            )
+        if self.kind == "float":
+            return float(value)
+        if int(value) != value:
+            raise SpaceError(
+                f"parameter {self.name!r} is a whole number, got {value!r}"
+            )
+        return int(value)
+
+
+def read_space(space: Any) -> tuple[Parameter, ...]:
+    """The parameters of a space, checked.
+
+    Args:
+        space: Parameters by name, as in
+            ``{"x": (0.0, 1.0), "lr": (1e-5, 1e-1, "log"), "layers": [1, 2, 3],
+            "kind": choice("a", "b")}``. Two whole numbers make a whole-number range.
+
+    Raises:
+        SpaceError: If it is malformed; the message names the parameter and the remedy.
+    """
+    if not isinstance(space, Mapping) or not space:
+        raise SpaceError(
+            "a space is a dictionary of at least one parameter, such as "
+            f"{{'x': (0.0, 1.0)}}, got {space!r:.80}"
+        )
+    return tuple(_read(name, declared) for name, declared in space.items())
+
+
+def read_points(
+    points: Sequence[Mapping[str, Any]], parameters: Sequence[Parameter]
+) -> list[dict[str, Value]]:
+    """Points of the space, checked.
+
+    Raises:
+        SpaceError: If one has missing or unknown parameters, or lies outside.
+    """
+    names = [p.name for p in parameters]
+    found = []
+    for number, point in enumerate(points):
+        if not isinstance(point, Mapping) or set(point) != set(names):
+            got = sorted(map(str, point)) if isinstance(point, Mapping) else point
+            raise SpaceError(
+                f"initial point {number} needs exactly the parameters {names}, got "
+                f"{got!r:.80}"
+            )
+        found.append({p.name: p.check(point[p.name]) for p in parameters})
+    return found
+
+
+def _read(name: Any, declared: Any) -> Parameter:
+    if not isinstance(name, str) or not name.strip():
+        raise SpaceError(f"a parameter's name is a word, got {name!r}")
+    if name in RESERVED:
+        raise SpaceError(
+            f"a parameter cannot be called {name!r}, which is a column of the table of "
+            f"trials: choose a name other than {', '.join(RESERVED)}"
+        )
+    if isinstance(declared, Choice):
+        return _read_values(name, list(declared.values), ordered=False)
+    if isinstance(declared, list):
+        return _read_values(name, declared, ordered=True)
+    if isinstance(declared, tuple):
+        return _read_range(name, declared)
+    raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
+
+
+def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
+    log = len(declared) == 3 and declared[2] == "log"
+    if len(declared) != 2 and not log:
+        raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
+    lower, upper = declared[:2]
+    if not (_is_number(lower) and _is_number(upper)):
+        raise SpaceError(
+            f"parameter {name!r}: bounds are finite numbers, got {declared!r:.60}; "
+            f"{HOW}"
+        )
+    if not lower < upper:
+        raise SpaceError(
+            f"parameter {name!r}: the lower bound must be below the upper one, got "
+            f"({lower!r}, {upper!r})"
+        )
+    if log and lower <= 0:
+        raise SpaceError(
+            f"parameter {name!r}: a log scale needs positive bounds, got "
+            f"({lower!r}, {upper!r}); raise the lower bound or drop 'log'"
+        )
+    whole = isinstance(lower, int) and isinstance(upper, int)
+    return Parameter(
+        name,
+        "int" if whole else "float",
+        (lower, upper) if whole else (float(lower), float(upper)),
+        log,
+    )
+
+
+def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
+    kinds = {type(value) for value in values}
+    kind: Kind
+    if kinds == {int, float}:
+        kind, values = "float", [float(value) for value in values]
+    elif kinds in ({float}, {int}, {str}, {bool}):
+        kind = kinds.pop().__name__  # type: ignore[assignment]
+    elif not kinds:
+        raise SpaceError(f"parameter {name!r} has no values; {HOW}")
+    else:
+        raise SpaceError(
+            f"parameter {name!r}: values are all numbers, all texts, or True and "
+            f"False, got {values!r:.80}"
+        )
+    if kind == "float" and not all(map(math.isfinite, values)):
+        raise SpaceError(f"parameter {name!r}: values are finite, got {values!r:.80}")
+    if len(set(values)) < len(values):
+        raise SpaceError(f"parameter {name!r}: a value is repeated in {values!r:.80}")
+    if len(values) < 2:
+        raise SpaceError(
+            f"parameter {name!r} has one value only, {values[0]!r}: leave it out and "
+            "set it in the function"
+        )
+    return Parameter(name, kind, values=tuple(values), ordered=ordered)
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, int | float)
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
