@@ -1,0 +1,25 @@
+"""Figures and the HTML page: the only room that imports plotting and templates.
+
+Each figure is a function that returns a plotly figure, whose caption is read by
+``caption_of``; ``report`` puts them, the tables and the provenance on one page.
+"""
+
+from __future__ import annotations
+
+from bokern.reporting.bars import evidence_bars
+from bokern.reporting.calibration import leave_one_out_calibration
+from bokern.reporting.history import optimization_history
+from bokern.reporting.page import report
+from bokern.reporting.regret_curve import regret
+from bokern.reporting.slices import posterior_slices
+from bokern.reporting.theme import caption_of
+
+__all__ = [
+    "caption_of",
+    "evidence_bars",
+    "leave_one_out_calibration",
+    "optimization_history",
+    "posterior_slices",
+    "regret",
+    "report",
+]

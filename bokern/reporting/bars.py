@@ -1,0 +1,134 @@
+"""Log evidences side by side: which structure the data support, and by how much."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas import DataFrame
+from plotly import graph_objects as go
+
+from bokern.reporting.digits import nats
+from bokern.reporting.results import ComparisonLike
+from bokern.reporting.theme import LONGEST_LABEL, MUTED, family_colour, finish, label
+
+__all__ = ["evidence_bars"]
+
+LONGEST_TICK = 60
+
+STRONG = 5.0
+"""Nats; a smaller gap means that structures are averaged rather than picked."""
+
+
+def evidence_bars(found: ComparisonLike) -> go.Figure:
+    """Log evidence of each structure relative to the best, with its error.
+
+    Args:
+        found: A comparison.
+
+    Returns:
+        A figure in nats, coloured by family; hollow markers carry flags.
+    """
+    table = found.table.reset_index(drop=True)
+    gap = -np.abs(table["gap"].to_numpy(dtype=float))
+    error = np.nan_to_num(table["standard_error"].to_numpy(dtype=float))
+    figure = go.Figure()
+    figure.add_vrect(
+        x0=-STRONG, x1=0, fillcolor="rgba(110, 119, 129, 0.14)", line_width=0
+    )
+    for family in dict.fromkeys(table["family"]):
+        mine = np.flatnonzero((table["family"] == family).to_numpy())
+        _add_family(figure, family, table.loc[mine], gap[mine], error[mine])
+    for row, flags in enumerate(table["flags"]):
+        words = [nats(gap[row]) if gap[row] else "best", str(flags)]
+        figure.add_annotation(
+            x=1.0,
+            xref="paper",
+            xanchor="left",
+            xshift=10,
+            y=row,
+            text=label(" ".join(words)),
+            showarrow=False,
+            font={"color": MUTED, "size": 12},
+        )
+    longest = max((len(str(flags)) for flags in table["flags"]), default=0)
+    lowest = float((gap - error).min(initial=-STRONG))
+    figure.update_layout(
+        barmode="overlay",
+        margin={"r": 60 + 8 * min(longest, LONGEST_LABEL)},
+        xaxis={
+            "title": {"text": "log evidence relative to the best (nats)"},
+            "range": [1.06 * lowest, 0.03 * abs(lowest)],
+        },
+        yaxis={
+            "tickvals": list(range(len(table))),
+            "ticktext": [label(text, LONGEST_TICK) for text in table["structure"]],
+            "range": [len(table) - 0.4, -0.6],
+            "showgrid": False,
+            "ticks": "",
+        },
+        showlegend=True,
+        legend={"title": {"text": "family"}},
+    )
+    errors = (
+        "Whiskers are one standard error."
+        if error.any()
+        else "There is no sampling error to draw: the integrals are Laplace's."
+    )
+    caption = (
+        "Log evidence of each structure relative to the best, in nats (differences of "
+        "natural logarithms; 5 nats are odds of 148 to 1). "
+        f"{errors} The shaded band is {STRONG:g} nats wide: structures inside it are "
+        "better averaged than picked. "
+        "Hollow markers carry a flag."
+    )
+    return finish(figure, caption, height=130 + 34 * max(len(table), 2))
+
+
+def _add_family(
+    figure: go.Figure,
+    family: str,
+    table: DataFrame,
+    gap: NDArray[np.float64],
+    error: NDArray[np.float64],
+) -> None:
+    """Stems, markers with errors, and an entry of the legend for one family."""
+    colour = family_colour(family)
+    rows = table.index.to_numpy()
+    figure.add_bar(
+        y=rows,
+        x=gap,
+        orientation="h",
+        width=0.06,
+        marker={"color": colour, "line": {"width": 0}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    figure.add_scatter(
+        y=rows,
+        x=gap,
+        error_x={"array": error, "thickness": 1.5, "color": colour},
+        mode="markers",
+        name=label(family),
+        showlegend=False,
+        marker={
+            "size": 11,
+            "color": colour,
+            "line": {"width": 2, "color": colour},
+            "symbol": [
+                "circle-open" if str(flags).strip() else "circle"
+                for flags in table["flags"]
+            ],
+        },
+        customdata=[
+            [label(text, 120), nats(value, 2)]
+            for text, value in zip(table["structure"], gap, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}<br>%{customdata[1]} nats<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[None],
+        y=[None],
+        mode="markers",
+        name=label(family),
+        marker={"size": 11, "color": colour},
+    )

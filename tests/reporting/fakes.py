@@ -1,0 +1,123 @@
+"""A comparison and an optimisation with the public attributes, quick to make."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from botorch.models.transforms import Normalize
+from pandas import DataFrame
+from torch import Tensor
+
+from bokern.models import StructuredGP
+
+HOSTILE = '<script>alert(1)</script><a href="http://x.example">y</a>%{x}'
+
+
+@dataclass
+class FakeComparison:
+    """What the reports read of a Comparison; its model is not fitted."""
+
+    X: Tensor
+    y: Tensor
+    column_names: tuple[str, ...]
+    target_name: str = "passengers"
+    statement: str = "Strong preference (12.3 nats) for Matern(2.5) over RBF()."
+    notes: tuple[str, ...] = ("bounds taken from the range of the data",)
+    failures: tuple[tuple[str, str], ...] = (("Linear()", "no start led to a fit"),)
+    seed: int = 0
+    bounds: Tensor = field(init=False)
+    table: DataFrame = field(init=False)
+    priors: DataFrame = field(init=False)
+    evidences: list[Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bounds = torch.stack([self.X.amin(0), self.X.amax(0)])
+        texts = ["Matern(2.5)", "RBF()", "DeepSE()", "Kumaraswamy(Matern(2.5))"]
+        self.table = DataFrame(
+            {
+                "structure": texts,
+                "log_evidence": [-10.0, -22.3, -23.0, -31.0],
+                "standard_error": [0.2, 0.2, 0.3, float("nan")],
+                "gap": [0.0, 12.3, 13.0, 21.0],
+                "log_prior": [-1.4, -1.4, -1.1, -1.1],
+                "probability": [0.9999, 1e-5, 1e-6, 0.0],
+                "family": ["stationary", "stationary", "deep", "warped"],
+                "hyperparameters": [4, 4, 6, 6],
+                "effective_hyperparameters": [3.1, 3.2, 4.0, 4.9],
+                "bic": [-12.0, -24.0, -26.0, -33.0],
+                "leave_one_out": [-8.0, -15.0, -16.0, -20.0],
+                "flags": ["", "", "ONE_HIT", "AT_BOUND NOT_AT_OPTIMUM"],
+                "seconds": [1.0, 0.9, 3.0, 2.0],
+            }
+        )
+        self.priors = DataFrame(
+            {
+                "structure": ["Matern(2.5)", "Matern(2.5)", "RBF()"],
+                "hyperparameter": ["lengthscale", "noise", "lengthscale"],
+                "prior": ["LogNormal(1.41, 1.73)"] * 3,
+                "fitted": ["0.31", "0.001", "0.27"],
+            }
+        )
+        self.evidences = [
+            SimpleNamespace(
+                data_fingerprint="9f" * 8,
+                likelihood="gaussian",
+                inference="exact",
+                integration="laplace",
+                restarts=8,
+            )
+            for _ in texts
+        ]
+
+    def model(self, structure: Any = None, average: bool = False) -> StructuredGP:
+        d = self.X.shape[-1]
+        model = StructuredGP(
+            self.X,
+            self.y.unsqueeze(-1),
+            input_transform=Normalize(d, bounds=self.bounds),
+        )
+        return model.eval()
+
+
+@dataclass
+class FakeOptimization:
+    """What the reports read of an OptimizationResult."""
+
+    trials: DataFrame
+    best_parameters: dict[str, Any]
+    best_value: float
+    comparison: FakeComparison | None = None
+    optimum: float | None = None
+    space: dict[str, Any] = field(default_factory=lambda: {"input 0": (0.0, 1.0)})
+    notes: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def make_comparison(d: int, n: int = 30, **changes: Any) -> FakeComparison:
+    generator = torch.Generator().manual_seed(0)
+    X = 10 * torch.rand(n, d, generator=generator, dtype=torch.float64)
+    noise = torch.randn(n, generator=generator, dtype=torch.float64)
+    y = 100 + 20 * torch.sin(X[:, 0]) + X.sum(-1) + 0.5 * noise
+    names = tuple(f"input {column}" for column in range(d))
+    return FakeComparison(X, y, **{"column_names": names, **changes})
+
+
+def make_optimization(**changes: Any) -> FakeOptimization:
+    values = [3.0, 2.0, float("nan"), 2.5, 0.4, 0.1, 0.3, 0.02]
+    status = ["failed" if value != value else "completed" for value in values]
+    trials = DataFrame(
+        {
+            "trial": range(len(values)),
+            "input 0": [0.1 * index for index in range(len(values))],
+            "value": values,
+            "status": status,
+            "generator": ["sobol"] * 4 + ["RBF()"] * 2 + ["Matern(2.5)"] * 2,
+            "structure": [""] * 4 + ["RBF()"] * 2 + ["Matern(2.5)"] * 2,
+            "seconds": [0.1] * len(values),
+        }
+    )
+    fields = {"trials": trials, "best_parameters": {"input 0": 0.7}, "best_value": 0.02}
+    return FakeOptimization(**{**fields, **changes})
