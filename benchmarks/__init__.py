@@ -1,0 +1,1 @@
+"""Benchmarks that measure what the README claims: ``python -m benchmarks --help``."""
