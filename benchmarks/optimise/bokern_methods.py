@@ -30,9 +30,17 @@ def run_ucb(objective: Recorder, initial: list[Parameters], seed: int) -> None:
 
 
 def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> None:
-    """The problem's group is known: one structure, learned hyperparameters."""
-    structure = f"Invariant(Matern(2.5), {objective.problem.group})"
-    _minimize(objective, initial, seed, structures=[structure])
+    """The problem's group is known, its hyperparameters are learned.
+
+    The evidence chooses whether the prior variance is the same everywhere or largest
+    on the points that the group fixes.
+    """
+    group = objective.problem.group
+    structures = [
+        f"Invariant(Matern(2.5), {group})",
+        f"Invariant(Matern(2.5), {group}, normalize=False)",
+    ]
+    _minimize(objective, initial, seed, structures=structures)
 
 
 def _minimize(

@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from bokern.errors import EvidenceError
+from bokern.fitting.gaussian_prior import gaussian_moments
 from bokern.kernels import StructureKernel
 from bokern.numerics import LOG_2PI, cholesky
 
@@ -67,11 +68,11 @@ class _Terms(nn.Module):
         self.covar_module = covar_module
         self.likelihood = likelihood
 
-    def forward(self, X: Tensor | None) -> tuple[Tensor, ...]:
-        """Mean, covariance and noise at X, or without X the log priors' terms."""
+    def forward(self, X: Tensor | None) -> tuple[Any, ...]:
+        """Mean, covariance and noise at X, or without X each prior and its value."""
         if X is None:
             return tuple(
-                prior.log_prob(closure(module))
+                (prior, closure(module))
                 for child in (self.mean_module, self.covar_module, self.likelihood)
                 for _, module, prior, closure, _ in child.named_priors()
             )
@@ -113,6 +114,8 @@ class LogPosterior:
         self.batch_shape = z.shape[:-1]
         self.coordinates = self._index()
         self.dim = self.coordinates[-1].span.stop if self.coordinates else 0
+        with torch.no_grad():
+            self._active, self._gaussian = self._read_priors()
 
     def _index(self) -> tuple[Coordinate, ...]:
         constraints = {
@@ -203,15 +206,54 @@ class LogPosterior:
     def log_prior(self, theta: Tensor) -> Tensor:
         """``log p(θ)`` with the Jacobians of the constraints, ``...``."""
         theta, usable = _usable(theta)
+        if self._gaussian is None:
+            total = self._log_prior_by_terms(theta)
+        else:
+            mean, sd = self._gaussian
+            density = ((theta - mean) / sd).square() + 2.0 * sd.log() + LOG_2PI
+            total = -0.5 * density.sum(-1)
+        return torch.where(usable, total, -torch.inf)
+
+    def _log_prior_by_terms(self, theta: Tensor) -> Tensor:
+        """The sum of all log densities and log slopes, for priors of any kind."""
         lead = theta.shape[:-1]
         total = theta.new_zeros(lead)
-        for term in self._call(self._unpack(theta), None):
-            total = total + term.reshape(*lead, -1).sum(-1)
+        priors = self._call(self._unpack(theta), None)
+        for number in self._active:
+            prior, value = priors[number]
+            total = total + prior.log_prob(value).reshape(*lead, -1).sum(-1)
         for c in self.coordinates:
             if c.constraint is not None:
                 raw = theta[..., c.span]
                 total = total + _log_slope(c.constraint, raw).sum(-1)
-        return torch.where(usable, total, -torch.inf)
+        return total
+
+    def _read_priors(self) -> tuple[tuple[int, ...], tuple[Tensor, Tensor] | None]:
+        """Which priors depend on θ, and θ's moments if all of them are Gaussian.
+
+        A prior on a value that is held fixed is no part of the density of θ.
+        """
+        if self.batch_shape or not self.dim:
+            return (), None
+        ramp = torch.linspace(-1.0, 1.0, self.dim).to(self.z)
+        raw = self._unpack(ramp)
+        here = self._call(raw, None)
+        there = self._call(self._unpack(0.5 * ramp - 0.7), None)
+        active = tuple(
+            i
+            for i, (_, value) in enumerate(here)
+            if not torch.equal(value, there[i][1])
+        )
+        is_log = {
+            c.name: getattr(c.constraint, "_transform", None) is torch.exp
+            for c in self.coordinates
+        }
+        moments = gaussian_moments(raw, is_log, [here[i] for i in active])
+        if moments is None:
+            return active, None
+        ordered = [moments[c.name] for c in self.coordinates]
+        mean, sd = (torch.cat([m[k].flatten() for m in ordered]) for k in (0, 1))
+        return active, (mean, sd)
 
     def __call__(self, theta: Tensor) -> Tensor:
         """The objective at θ, ``...``."""
@@ -270,6 +312,8 @@ class LogPosterior:
 
         Exact for priors that are Gaussian in these coordinates, as all defaults are.
         """
+        if self._gaussian is not None:
+            return self._gaussian
         theta = self.z.new_zeros(self.dim, requires_grad=True)
         with torch.enable_grad():
             (gradient,) = torch.autograd.grad(self.log_prior(theta), theta)
@@ -289,8 +333,8 @@ class LogPosterior:
             for c in self.coordinates
         }
         with torch.enable_grad():
-            terms = self._call(raw, None)
-            total = sum((t.sum() for t in terms), self.z.new_zeros(()))
+            values = [value for _, value in self._call(raw, None)]
+            total = sum((v.sum() for v in values), self.z.new_zeros(()))
             tensors = list(raw.values())
             grads: Sequence[Tensor | None] = [None] * len(tensors)
             if total.requires_grad:
@@ -309,7 +353,7 @@ class LogPosterior:
         n = self.num_data
         return mean.expand(*lead, n), K.expand(*lead, n, n), noise.expand(*lead, n)
 
-    def _call(self, raw: dict[str, Tensor], X: Tensor | None) -> tuple[Tensor, ...]:
+    def _call(self, raw: dict[str, Tensor], X: Tensor | None) -> tuple[Any, ...]:
         return functional_call(self._terms, raw, (X,), tie_weights=False)
 
     def _unpack(self, theta: Tensor) -> dict[str, Tensor]:
