@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
+import torch
 from pandas import DataFrame
 
 from bokern.cli.candidates import default_structures
@@ -30,6 +31,7 @@ def run(arguments: argparse.Namespace, out: Output, err: Output) -> int:
     Returns:
         The exit code.
     """
+    torch.set_num_threads(1)  # matrices this small only lose time to threads
     page = writable_file(arguments.report) if arguments.report else None
     X, y = features_and_target(
         read_table(arguments.file), arguments.target, arguments.features

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
+import torch
+
 from bokern.cli.candidates import UNIVARIATE
 from bokern.cli.output import Output
 from bokern.cli.paths import new_folder
@@ -35,6 +37,7 @@ def run(arguments: argparse.Namespace, out: Output, err: Output) -> int:
         The exit code.
     """
     started = time.perf_counter()
+    torch.set_num_threads(1)  # matrices this small only lose time to threads
     folder = new_folder(arguments.out)
     table = read_table(str(airline_path()))
     X, y = features_and_target(table, TARGET, [FEATURE])

@@ -14,10 +14,8 @@ from bokern.evidence.blindness import is_blind
 from bokern.evidence.data import check_single, data_fingerprint, log_jacobian
 from bokern.evidence.loo import leave_one_out
 from bokern.evidence.result import Evidence
+from bokern.fitting import GRADIENT_TOLERANCE
 from bokern.models import StructuredGP
-
-AT_OPTIMUM = 1e-4
-"""Gradient norm above which θ is not at an optimum."""
 
 SEARCHED_AGAIN = 2
 """Restarts from which a single hit is worth a flag."""
@@ -75,7 +73,7 @@ def laplace(model: StructuredGP) -> Evidence:
     fit = model.fit_result
     flags = []
     gradient_norm = gradient.norm().item()
-    if gradient_norm > AT_OPTIMUM or bool((w <= 0).any()):
+    if gradient_norm > GRADIENT_TOLERANCE or bool((w <= 0).any()):
         flags.append("NOT_AT_OPTIMUM")
     if fit is not None and fit.at_bound:
         flags.append("AT_BOUND")

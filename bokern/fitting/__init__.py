@@ -1,10 +1,11 @@
 """One objective for fitting and for evidence, and its maximiser."""
 
 from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
-from bokern.fitting.map import FitResult, fit_map
+from bokern.fitting.map import GRADIENT_TOLERANCE, FitResult, fit_map
 from bokern.fitting.starts import draw_starts, screen_starts
 
 __all__ = [
+    "GRADIENT_TOLERANCE",
     "FitResult",
     "GaussianNoise",
     "LogPosterior",

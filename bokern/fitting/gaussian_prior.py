@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 import torch
 from gpytorch.priors import LogNormalPrior, NormalPrior, Prior
@@ -39,7 +40,9 @@ def _owner(
     raw: Mapping[str, Tensor], is_log: Mapping[str, bool], prior: Prior, value: Tensor
 ) -> str | None:
     wants_log = isinstance(prior, LogNormalPrior)
-    if not (wants_log or isinstance(prior, NormalPrior)) or prior.loc.numel() != 1:
+    if not (wants_log or isinstance(prior, NormalPrior)):
+        return None
+    if cast(Tensor, prior.loc).numel() != 1:
         return None
     for name, parameter in raw.items():
         expected = parameter.exp() if wants_log else parameter

@@ -233,9 +233,10 @@ class LogPosterior:
 
         A prior on a value that is held fixed is no part of the density of θ.
         """
-        if self.batch_shape or not self.dim:
+        if not self.dim:
             return (), None
         ramp = torch.linspace(-1.0, 1.0, self.dim).to(self.z)
+        ramp = ramp.expand(*self.batch_shape, self.dim)
         raw = self._unpack(ramp)
         here = self._call(raw, None)
         there = self._call(self._unpack(0.5 * ramp - 0.7), None)
@@ -244,6 +245,8 @@ class LogPosterior:
             for i, (_, value) in enumerate(here)
             if not torch.equal(value, there[i][1])
         )
+        if self.batch_shape:
+            return active, None
         is_log = {
             c.name: getattr(c.constraint, "_transform", None) is torch.exp
             for c in self.coordinates

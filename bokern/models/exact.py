@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import torch
+from botorch.acquisition.objective import PosteriorTransform
 from botorch.exceptions.errors import ModelFittingError
 from botorch.models import SingleTaskGP
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.posteriors import GPyTorchPosterior, TransformedPosterior
 from botorch.utils.datasets import SupervisedDataset
 from botorch.utils.types import DEFAULT, _DefaultType
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
-from gpytorch.means import ConstantMean, Mean
+from gpytorch.means import ConstantMean, Mean, ZeroMean
 from gpytorch.mlls import MarginalLogLikelihood
 from torch import Tensor, nn
 
@@ -120,6 +122,7 @@ class StructuredGP(SingleTaskGP):
         self._subset_batch_dict = {
             name: len(batch_shape) - 1 - parameter.dim()
             for name, parameter in self.named_parameters()
+            if not name.startswith("covar_module.")
         }
 
     @property
@@ -167,6 +170,53 @@ class StructuredGP(SingleTaskGP):
             "seed": seed,
             "objective": objective,
         }
+
+    def subset_output(self, idcs: list[int]) -> StructuredGP:
+        """A model of some of the outcomes, numbered from 0."""
+        if self.num_outputs == 1 or idcs == list(range(self.num_outputs)):
+            return cast(StructuredGP, super().subset_output(idcs))
+        # BoTorch narrows the batch of a module once for each of its parameters, and
+        # of one without parameters not at all: kernels take their own part.
+        bare = deepcopy(self)
+        del bare.covar_module
+        subset = cast(StructuredGP, super(StructuredGP, bare).subset_output(idcs))
+        chosen = idcs if len(idcs) > 1 else idcs[0]
+        inputs = (slice(None),) * len(self._input_batch_shape)
+        subset.covar_module = self.covar_module[(*inputs, chosen)]
+        subset._given_targets = self._given_targets[..., idcs]
+        results, m = self.fit_results, self.num_outputs
+        subset.fit_results = tuple(
+            results[first + i] for first in range(0, len(results), m) for i in idcs
+        )
+        return subset
+
+    def posterior(  # type: ignore[override]
+        self,
+        X: Tensor,
+        output_indices: list[int] | None = None,
+        observation_noise: bool | Tensor = False,
+        posterior_transform: PosteriorTransform | None = None,
+    ) -> GPyTorchPosterior | TransformedPosterior:
+        """The posterior at ``b x q x d`` points, ``b x q x m``.
+
+        Args:
+            X: Points, in raw units.
+            output_indices: Outcomes wanted; all by default.
+            observation_noise: Whether to add the noise, or variances to add,
+                ``b x q x m`` in the outcome-transformed space.
+            posterior_transform: Applied last.
+        """
+        model = self
+        if output_indices is not None and self.num_outputs > 1:
+            # BoTorch's own way fails for one outcome and under Standardize.
+            model = self.subset_output(output_indices)
+            if isinstance(observation_noise, Tensor):
+                observation_noise = observation_noise[..., output_indices]
+        return super(StructuredGP, model).posterior(
+            X,
+            observation_noise=observation_noise,
+            posterior_transform=posterior_transform,
+        )
 
     def log_posterior(self, use_prior: bool = True) -> LogPosterior:
         """The objective of this model, in its own transformed units.
@@ -249,6 +299,8 @@ class StructuredGP(SingleTaskGP):
                     f"shape {tuple(parameter.shape)}: build it with batch_shape="
                 )
             parameter.data = parameter.data[index]
+        if isinstance(element, ZeroMean):
+            element.batch_shape = torch.Size()
         return element
 
     def _transformed_data(self) -> tuple[Tensor, Tensor]:

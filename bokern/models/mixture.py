@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, cast
 
 import torch
+from botorch import settings
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.gpytorch import GPyTorchModel
 from botorch.models.model import FantasizeMixin, Model
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
+from botorch.models.utils.assorted import fantasize as fantasize_flag
 from botorch.posteriors import GPyTorchPosterior, Posterior
 from botorch.posteriors.fully_bayesian import MCMC_DIM, GaussianMixturePosterior
 from botorch.sampling.base import MCSampler
@@ -296,16 +298,16 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         if noise is None and isinstance(likelihood, FixedNoiseGaussianLikelihood):
             noise = likelihood.noise.mean(-1, keepdim=True).unsqueeze(-1)
         visible = True if noise is None else noise
-        samples = sampler(self.posterior(X, observation_noise=visible))
-        drawn = samples.unbind(MCMC_DIM)
-        kwargs.pop("propagate_grads", None)
-        if noise is not None:
-            kwargs["noise"] = noise.expand(drawn[0].shape[1:])
-        members = []
-        for slot, Y in zip(self.slots.tolist(), drawn, strict=True):
-            member = self._gps[slot]
-            member.posterior(X)
-            members.append(_conditioned(member, X, Y, **kwargs))
+        propagate = kwargs.pop("propagate_grads", False)
+        with fantasize_flag(), settings.propagate_grads(propagate):
+            samples = sampler(self.posterior(X, observation_noise=visible))
+            drawn = samples.unbind(MCMC_DIM)
+            if noise is not None:
+                kwargs["noise"] = noise.expand(drawn[0].shape[1:])
+            members = [
+                _conditioned(self._gps[slot], X, Y, **kwargs)
+                for slot, Y in zip(self.slots.tolist(), drawn, strict=True)
+            ]
         return type(self).from_members(members, [1.0] * len(members))
 
     def subset_output(self, idcs: list[int]) -> Model:
