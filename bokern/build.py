@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
-import torch
 from botorch.models.transforms import Normalize, Standardize
 from gpytorch.means import ZeroMean
 from torch import Tensor
 
-from bokern.errors import InputError, StructureError
+from bokern.errors import InputError, StorageError, StructureError
+from bokern.fitting import FitResult
 from bokern.inputs import Bounds, Observations, read_observations
 from bokern.models import StructuredGP
 from bokern.structures import Structure, as_structure
@@ -80,8 +82,10 @@ def unfitted(
     """The model of a structure and checked data, before fitting; see `fit`."""
     if mean not in MEANS:
         raise InputError(f"mean is expected as 'constant' or 'zero', got {mean!r}")
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+    if not _is_whole(starts) or starts < 1:
         raise InputError(f"starts is a whole number >= 1, got {starts!r}")
+    if not _is_whole(seed):
+        raise InputError(f"seed is a whole number, got {seed!r}")
     if objective not in ("map", "ml"):
         raise InputError(f"objective is expected as 'map' or 'ml', got {objective!r}")
     given = as_structure(structure)
@@ -95,11 +99,11 @@ def unfitted(
         data.y.unsqueeze(-1),
         noise,
         mean_module=ZeroMean() if mean == "zero" else None,
-        outcome_transform=Standardize(1) if standardize else None,
+        outcome_transform=Standardize(1, min_stdv=0.0) if standardize else None,
         input_transform=Normalize(len(low), bounds=data.bounds),
         structure=resolved,
-        starts=starts,
-        seed=seed,
+        starts=int(starts),
+        seed=int(seed),
         objective=objective,
     )
     model.given_structure = given
@@ -107,6 +111,10 @@ def unfitted(
     model.target_name = data.target_name
     model.bounds = data.bounds
     return model
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def lifted_start(child: StructuredGP, parent: StructuredGP) -> Tensor:
@@ -149,11 +157,25 @@ def _identity_value(name: str, identity: dict[str, float]) -> float | None:
     return None
 
 
-def set_theta(model: StructuredGP, theta: list[float]) -> StructuredGP:
-    """Writes stored hyperparameters into a model and returns it, ready to predict."""
+def restored(model: StructuredGP, fit: FitResult) -> StructuredGP:
+    """Writes a stored fit into a model and returns it, ready to predict.
+
+    Raises:
+        StorageError: If it is a fit of another structure.
+    """
+    expected = model.log_posterior().dim
+    if len(fit.theta) != expected:
+        raise StorageError(
+            f"a fit of {model.structure} has {expected} hyperparameters, the stored "
+            f"one has {len(fit.theta)}"
+        )
+    model.fit_results = (fit,)
+    return set_theta(model, fit.theta)
+
+
+def set_theta(model: StructuredGP, theta: Sequence[float]) -> StructuredGP:
+    """Writes hyperparameters into a model and returns it, ready to predict."""
     objective = model.log_posterior()
-    objective.set(
-        torch.tensor(theta, dtype=objective.z.dtype, device=objective.z.device)
-    )
+    objective.set(objective.z.new_tensor(theta))
     model.train()
     return model.eval()

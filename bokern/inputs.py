@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,6 +86,13 @@ def read_observations(
             f"{target_name!r} is constant ({targets[0].item():g} in all {n} rows): no "
             "structure can be told from another; check the target column"
         )
+    spread = targets.std().item()
+    if not (math.isfinite(spread) and spread > 0.0):
+        raise DataError(
+            f"{target_name!r} spreads over a scale that {targets.dtype} cannot square "
+            f"(its largest value is {targets.abs().max().item():g}): multiply it by a "
+            "constant that brings it near 1"
+        )
     box, notes = _read_bounds(bounds, inputs, names)
     variances = _read_noise(noise, targets)
     notes += _check_repeats(inputs, targets, variances, target_name)
@@ -95,6 +103,8 @@ def _read_inputs(X: Any) -> tuple[tuple[str, ...], Tensor]:
     if isinstance(X, pd.Series):
         X = X.to_frame(name=X.name if X.name is not None else "x0")
     if isinstance(X, pd.DataFrame):
+        if X.shape[1] == 0:
+            raise ShapeError("X has no columns: at least one input is needed")
         names = tuple(map(str, X.columns))
         repeated = sorted({c for c in names if names.count(c) > 1})
         if repeated:
@@ -141,7 +151,14 @@ def _read_tensor(values: Any, name: str) -> Tensor:
     if torch.is_tensor(values):
         if values.is_complex():
             raise DataError(f"{name} is complex: real numbers are expected")
+        if values.layout is not torch.strided:
+            raise DataError(f"{name} is sparse: convert it by {name}.to_dense()")
         values = values.detach()
+        if values.dtype in (torch.float16, torch.bfloat16):
+            raise DataError(
+                f"{name} is {values.dtype}, too coarse for covariances: convert it by "
+                f"{name}.double()"
+            )
         return values if values.is_floating_point() else values.double()
     try:
         array = np.asarray(values)
@@ -158,7 +175,8 @@ def _read_tensor(values: Any, name: str) -> Tensor:
 
 def _check_numeric(frame: pd.DataFrame) -> None:
     for name, dtype in frame.dtypes.items():
-        if not pd.api.types.is_numeric_dtype(dtype):
+        real = pd.api.types.is_numeric_dtype(dtype)
+        if not real or pd.api.types.is_complex_dtype(dtype):
             example = frame[name].iloc[0] if len(frame) else None
             raise DataError(
                 f"column {name!r} holds {dtype} values such as {example!r}, numbers "
@@ -168,6 +186,14 @@ def _check_numeric(frame: pd.DataFrame) -> None:
 
 
 def _check_alike(X: Any, y: Any, inputs: Tensor, targets: Tensor) -> None:
+    labelled = pd.DataFrame | pd.Series
+    both = isinstance(X, labelled) and isinstance(y, labelled)
+    if both and len(X) == len(y) and not X.index.equals(y.index):
+        raise DataError(
+            "X and y have different indexes, so their rows may not belong together: "
+            "align them, as in y = y.loc[X.index], or drop the indexes by "
+            "reset_index(drop=True)"
+        )
     if not (torch.is_tensor(X) and torch.is_tensor(y)):
         return
     for what in ("dtype", "device"):
@@ -224,7 +250,8 @@ def _read_bounds(
 
 def _bounds_tensor(bounds: Any, X: Tensor, names: tuple[str, ...]) -> Tensor:
     if isinstance(bounds, Mapping):
-        unknown = sorted(set(map(str, bounds)) - set(names))
+        bounds = {str(name): pair for name, pair in bounds.items()}
+        unknown = sorted(set(bounds) - set(names))
         missing = [name for name in names if name not in bounds]
         if unknown or missing:
             raise ColumnError(

@@ -451,3 +451,31 @@ def test_points_on_the_bounds_are_inside():
     read_observations(X, Y, box)
     with pytest.raises(BoundsError, match=re.escape("'x1' is 1 in row 5")):
         read_observations(X, Y, [(0.0, 1.0), (0.0, 1.0 - 1e-6)])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "error", "message"),
+    [
+        (torch.rand(4, 1).half(), torch.rand(4).half(), DataError, "float16"),
+        (torch.eye(4).to_sparse(), torch.rand(4), DataError, "to_dense"),
+        (pd.DataFrame(index=range(4)), [1, 2, 3, 4], ShapeError, "no columns"),
+        (
+            pd.DataFrame({"a": [1, 2, 3]}),
+            pd.Series([1, 2, 3], index=[2, 1, 0]),
+            DataError,
+            "different indexes",
+        ),
+        (pd.DataFrame({"a": [1j, 2j]}), [1, 2], DataError, "complex128"),
+        ([[0.0], [1.0]], [1e-200, 2e-200], DataError, "multiply it"),
+        ([[0.0], [1.0]], [1e200, -2e200], DataError, "multiply it"),
+    ],
+)
+def test_more_that_cannot_be_used(X, y, error, message):
+    with pytest.raises(error, match=message):
+        read_observations(X, y)
+
+
+def test_bounds_by_names_that_are_numbers():
+    X = pd.DataFrame({0: [0.0, 1.0], 1: [2.0, 3.0]})
+    data = read_observations(X, [1.0, 2.0], bounds={0: (0, 1), 1: (0, 4)})
+    assert data.bounds.tolist() == [[0.0, 0.0], [1.0, 4.0]]

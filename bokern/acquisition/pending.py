@@ -48,7 +48,6 @@ class HallucinatedPending(AnalyticAcquisitionFunction):
         with torch.no_grad():
             quiet = self._gaussian(X_pending, noise=False)
             noisy = self._gaussian(X_pending, noise=True)
-        self._pending_mean = quiet.mean.squeeze(-1)
         self._pending_noise = (noisy.variance - quiet.variance).squeeze(-1).clamp_min(0)
         self.X_pending = X_pending
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import numbers
+from collections.abc import Mapping
 from typing import Any
 
 from ax.core.experiment import Experiment
@@ -10,10 +12,12 @@ from ax.core.parameter import ChoiceParameter, Parameter, ParameterType, RangePa
 from ax.core.search_space import SearchSpace
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 
-from bokern.acquisition import GPUCB, LogEI
+from bokern.acquisition import GPUCB, FiniteSchedule, LogEI
 from bokern.errors import SpaceError
 
 ACQUISITIONS = ("logei", "qlognei", "gp-ucb")
+OPTIONS: dict[str, tuple[str, ...]] = {"gp-ucb": ("delta", "scale")}
+"""Options of the acquisitions that have any."""
 
 
 def check_acquisition(name: str) -> str:
@@ -29,12 +33,53 @@ def check_acquisition(name: str) -> str:
     return name
 
 
-def acquisition_kwargs(name: str, experiment: Experiment) -> dict[str, Any]:
+def check_options(name: str, options: Mapping[str, Any] | None) -> dict[str, float]:
+    """The options of an acquisition as plain numbers.
+
+    Args:
+        name: Name of the acquisition.
+        options: ``delta`` and ``scale`` of the schedules of GP-UCB; None for none.
+
+    Raises:
+        SpaceError: If the acquisition has no such option, or a value is out of range.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise SpaceError(
+            "acquisition_options= expects a dictionary such as {'delta': 0.1}, got "
+            f"{options!r:.60}"
+        )
+    known = OPTIONS.get(name, ())
+    for option, value in options.items():
+        if option not in known:
+            raise SpaceError(
+                f"acquisition {name!r} has no option {option!r}: it takes "
+                f"{' and '.join(known) or 'none'}"
+            )
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise SpaceError(
+                f"acquisition_options= expects a number as {option!r}, got {value!r}"
+            )
+    found = {option: float(value) for option, value in options.items()}
+    if found:
+        FiniteSchedule(1, **found)
+    return found
+
+
+def acquisition_kwargs(
+    name: str, experiment: Experiment, options: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Keyword arguments of Ax's BoTorch generator.
 
     For one objective without outcome constraints the acquisition is as named. With
     constraints or several objectives Ax chooses the member of the log expected
     improvement family that handles them.
+
+    Args:
+        name: Name of the acquisition.
+        experiment: The experiment.
+        options: Of the acquisition, beside what follows from the space.
 
     Raises:
         SpaceError: If GP-UCB is asked to handle constraints or several objectives.
@@ -53,8 +98,22 @@ def acquisition_kwargs(name: str, experiment: Experiment) -> dict[str, Any]:
     if name == "qlognei":
         return {"botorch_acqf_class": qLogNoisyExpectedImprovement}
     size = space_size(experiment.search_space)
-    options = {} if size is None else {"size": size}
-    return {"botorch_acqf_class": GPUCB, "botorch_acqf_options": options}
+    finite = {} if size is None else {"size": size}
+    return {
+        "botorch_acqf_class": GPUCB,
+        "botorch_acqf_options": {**finite, **(options or {})},
+    }
+
+
+def merged(
+    acquisition: Mapping[str, Any], generator_kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Both sets of keyword arguments; the second wins, option by option."""
+    key = "botorch_acqf_options"
+    both = {**acquisition, **generator_kwargs}
+    if key in acquisition and generator_kwargs.get(key):
+        both[key] = {**acquisition[key], **generator_kwargs[key]}
+    return both
 
 
 def space_size(space: SearchSpace) -> int | None:

@@ -14,7 +14,7 @@ from ax.core.parameter import ChoiceParameter, Parameter, RangeParameter
 from ax.core.search_space import SearchSpace
 
 from bokern.errors import ColumnError, GroupError
-from bokern.structures import Group, Structure
+from bokern.structures import Group, KernelSpace, Structure
 from bokern.views.groups import resolve_column
 
 PERMUTING = ("permutations", "cyclic", "swap")
@@ -23,16 +23,27 @@ PERMUTING = ("permutations", "cyclic", "swap")
 def in_space(structure: Structure, space: SearchSpace) -> Structure:
     """The structure with its columns given by the names of parameters.
 
+    Its kernel is built once for the declared parameters, so that whatever limits it,
+    such as the order of a group, is met here and not after a number of trials.
+
     Args:
         structure: Columns by name, or by number in the order of the parameters.
         space: The declared search space.
 
     Raises:
         ColumnError: If a column does not exist or is an unordered choice.
-        GroupError: If a group does not map the declared space to itself.
+        GroupError: If a group does not map the declared space to itself, or is too
+            large for its kernel.
     """
+    named = _named(structure, space)
     names = list(space.parameters)
-    parts = [in_space(child, space) for child in structure.children]
+    named.resolve(names).kernel(KernelSpace(len(names)))
+    return named
+
+
+def _named(structure: Structure, space: SearchSpace) -> Structure:
+    names = list(space.parameters)
+    parts = [_named(child, space) for child in structure.children]
     node: Any = structure.with_children(parts) if parts else structure
     columns = getattr(node, "columns", ())
     if columns:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 from ax.adapter.registry import Generators
 from ax.core.data import Data
 from ax.core.experiment import Experiment
 from ax.core.experiment_status import ExperimentStatus
 from ax.core.generator_run import GeneratorRun
 from ax.core.observation import ObservationFeatures
-from ax.exceptions.core import OptimizationComplete
+from ax.exceptions.core import OptimizationComplete, SearchSpaceExhausted
 from ax.exceptions.generation_strategy import GenerationStrategyRepeatedPoints
 from ax.generation_strategy.generation_node import GenerationNode
 from ax.generation_strategy.transition_criterion import TransitionCriterion
@@ -24,7 +25,12 @@ from ax.storage.json_store.registry import (
 from ax.utils.common.random import with_rng_seed
 from ax.utils.common.serialization import TClassDecoderRegistry, TDecoderRegistry
 
-from bokern.ax.acquisition import acquisition_kwargs, check_acquisition
+from bokern.ax.acquisition import (
+    acquisition_kwargs,
+    check_acquisition,
+    check_options,
+    merged,
+)
 from bokern.ax.choice import (
     FALLBACK,
     Structures,
@@ -36,9 +42,13 @@ from bokern.ax.choice import (
 )
 from bokern.ax.columns import in_space
 from bokern.ax.library_warnings import without_library_warnings
-from bokern.ax.occupied import repeats_failed, with_failed
+from bokern.ax.occupied import is_exhausted, repeats_failed, with_failed
 from bokern.ax.record import KEY, StructureRecord, Weights, newest_record
-from bokern.ax.surrogate import sobol_generator, structured_generator
+from bokern.ax.surrogate import (
+    data_generator,
+    sobol_generator,
+    structured_generator,
+)
 from bokern.ax.training import MetricData, training_data
 from bokern.errors import ColumnError, FitWarning, GroupError, StructureError
 from bokern.seeding import spawn
@@ -58,12 +68,14 @@ NEVER_HEALS = (ColumnError, GroupError, StructureError)
 class StructureNode(GenerationNode):
     """Generates candidates from structures compared by their evidence.
 
-    With one structure, it is used throughout. With several, they are compared at the
-    first fit and whenever the data have grown by a fifth, and the winner or an
-    evidence-weighted mixture is used in between. A surrogate that cannot be fitted, or
-    from which no candidate comes, degrades from the structures to Matérn-5/2 to Sobol
-    points, with a `FitWarning` and the reason in the record; the structures are tried
-    again at the next fit. Points of failed trials count as pending, and a
+    With one structure, it is used throughout. With several, they are compared before
+    the first fit and whenever the data have grown by a fifth, and the winner or an
+    evidence-weighted mixture is used in between. A comparison that fails leaves the
+    structures in use, with a `FitWarning`; if it failed for every metric, it is tried
+    again at the next fit. A surrogate that cannot be fitted, or from which no candidate
+    comes, degrades from the structures to Matérn-5/2 to Sobol points, with a
+    `FitWarning` and the reason in the record; the structures are tried again at the
+    next fit. Points of failed trials count as pending, and a
     candidate on top of one gives way to a Sobol point, since a model that does not see
     the failures would propose them without end.
 
@@ -83,12 +95,14 @@ class StructureNode(GenerationNode):
         searched_at: Number of observations at the last comparison.
         generator_kwargs: Further arguments of Ax's BoTorch generator.
         transition_criteria: When to go on to another node.
+        acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule.
 
     Raises:
         StructureError: If a structure is malformed.
-        SpaceError: If the acquisition or the selection is unknown, or (at the first
-            fit) GP-UCB meets constraints or several objectives.
-        GroupError: At the first fit, if a group does not map the space to itself.
+        SpaceError: If the acquisition, an option of it or the selection is unknown, or
+            (at the first fit) GP-UCB meets constraints or several objectives.
+        GroupError: At the first fit, if a group does not map the space to itself or is
+            too large.
         ColumnError: At the first fit, if a structure names a parameter that is not
             there, or an unordered choice.
     """
@@ -104,11 +118,13 @@ class StructureNode(GenerationNode):
         searched_at: int = 0,
         generator_kwargs: dict[str, Any] | None = None,
         transition_criteria: Sequence[TransitionCriterion] | None = None,
+        acquisition_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.structures = [str(each) for each in offered(structures)]
         self.acquisition = check_acquisition(acquisition)
+        self.acquisition_options = check_options(acquisition, acquisition_options)
         self.selection = check_selection(selection)
-        self.seed = seed
+        self.seed = int(seed)
         self.incumbents: dict[str, Weights] = dict(incumbents or {})
         self.searched_at = searched_at
         self.generator_kwargs = dict(generator_kwargs or {})
@@ -144,17 +160,17 @@ class StructureNode(GenerationNode):
         self._first = str(structures[0])
         seed = spawn(self.seed, "fit", len(experiment.trials))
         with with_rng_seed(seed), without_library_warnings():
+            self._acquisition(experiment)
+            if len(structures) > 1:
+                self._search_if_due(structures, experiment, data, kwargs)
             if not self._fit_level("structure", experiment, data, kwargs):
                 self._degrade(experiment, data, kwargs)
-                return
-            found = training_data(self.generator_spec.fitted_adapter)
-            count = max(len(metric.y) for metric in found)
-            if len(structures) == 1 or count < GROWTH * self.searched_at:
-                return
-            self._search(structures, found, spawn(self.seed, "search", count))
-            self.searched_at = count
-            if not self._fit_level("structure", experiment, data, kwargs):
-                self._degrade(experiment, data, kwargs)
+            elif self._reasons:
+                warnings.warn(
+                    f"{'; '.join(self._reasons)}. Kept the structures in use.",
+                    FitWarning,
+                    stacklevel=2,
+                )
 
     def _recall(self, experiment: Experiment) -> None:
         """Takes incumbents from the newest record where it knows more than the node."""
@@ -171,19 +187,48 @@ class StructureNode(GenerationNode):
             self.searched_at = record.searched_at
             self._evidence = record.evidence
 
+    def _search_if_due(
+        self,
+        structures: tuple[Structure, ...],
+        experiment: Experiment,
+        data: Data | None,
+        kwargs: dict[str, Any],
+    ) -> None:
+        """Compares the structures if the data have grown enough since the last time."""
+        rows = len((experiment.lookup_data() if data is None else data).df)
+        if rows < GROWTH * self.searched_at:  # No metric has more observations.
+            return
+        reader = data_generator(self.generator_kwargs)
+        try:
+            reader.fit(experiment=experiment, data=data, **kwargs)
+            found = training_data(reader.fitted_adapter)
+            count = max(len(metric.y) for metric in found)
+        except Exception as error:
+            self._note("no data to compare structures on", error)
+            return
+        if count >= GROWTH * self.searched_at:
+            seed = spawn(self.seed, "search", count)
+            if self._search(structures, found, seed):
+                self.searched_at = count
+
     def _search(
         self,
         structures: tuple[Structure, ...],
         found: Sequence[MetricData],
         seed: int,
-    ) -> None:
-        """Compares the structures on each metric; a failure keeps the incumbents."""
+    ) -> bool:
+        """Compares the structures on each metric; a failure keeps the incumbents.
+
+        Returns:
+            Whether any metric could be compared.
+        """
+        compared = False
         for metric in found:
             try:
                 comparison = compare(
                     list(structures),
                     metric.X,
-                    metric.y,
+                    pd.Series(metric.y.cpu().numpy(), name=metric.metric),
                     bounds=metric.bounds,
                     noise=metric.noise,
                     seed=seed,
@@ -197,6 +242,8 @@ class StructureNode(GenerationNode):
             self.comparisons[metric.metric] = comparison
             self.incumbents[metric.metric] = weights(comparison, self.selection)
             self._evidence[metric.metric] = evidence_of(comparison)
+            compared = True
+        return compared
 
     def _fit_level(
         self,
@@ -247,7 +294,7 @@ class StructureNode(GenerationNode):
         self._level = level
         if len(experiment.metrics) > 1:
             self.incumbents = {m: heaviest(w) for m, w in self.incumbents.items()}
-        acquisition = acquisition_kwargs(self.acquisition, experiment)
+        acquisition = self._acquisition(experiment)
         incumbents = dict(self.incumbents) if level == "structure" else {}
         wanted = (level, self._first, incumbents, acquisition)
         if level == "sobol":
@@ -260,16 +307,29 @@ class StructureNode(GenerationNode):
                     incumbents,
                     {first: 1.0},
                     self.seed,
-                    {**acquisition, **self.generator_kwargs},
+                    merged(acquisition, self.generator_kwargs),
                 )
             ]
         self._built_for = wanted
         self._generator_spec_to_gen_from = self.generator_specs[0]
 
+    def _acquisition(self, experiment: Experiment) -> dict[str, Any]:
+        return acquisition_kwargs(
+            self.acquisition, experiment, self.acquisition_options
+        )
+
     # -- generating ----------------------------------------------------------------
 
     def gen(self, **kwargs: Any) -> GeneratorRun | None:
-        """Generates candidates; see `GenerationNode.gen`."""
+        """Generates candidates; see `GenerationNode.gen`.
+
+        Raises:
+            SearchSpaceExhausted: If no point of a finite space is left to try.
+        """
+        if is_exhausted(kwargs["experiment"]):
+            raise SearchSpaceExhausted(
+                "every point of the search space has been tried: no candidate is left"
+            )
         self._attempt = 0
         return super().gen(**kwargs)
 
@@ -341,6 +401,7 @@ class StructureNode(GenerationNode):
             "searched_at": self.searched_at,
             "generator_kwargs": self.generator_kwargs,
             "transition_criteria": list(self.transition_criteria),
+            "acquisition_options": self.acquisition_options,
         }
 
     @classmethod

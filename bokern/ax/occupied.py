@@ -10,6 +10,8 @@ from ax.core.experiment import Experiment
 from ax.core.observation import ObservationFeatures
 from ax.core.parameter import Parameter, RangeParameter
 
+from bokern.ax.acquisition import space_size
+
 CLOSE = 1e-3
 """Share of every parameter's range within which two points are as good as one."""
 
@@ -48,6 +50,24 @@ def failed_arms(experiment: Experiment) -> list[Arm]:
         if trial.status.is_failed
         for arm in trial.arms
     ]
+
+
+def is_exhausted(experiment: Experiment) -> bool:
+    """Whether each point of a finite space has been tried, successfully or not.
+
+    Ax notices by itself, after ten thousand rejected draws a trial.
+    """
+    space = experiment.search_space
+    size = space_size(space)
+    if size is None or size > sum(len(t.arms) for t in experiment.trials.values()):
+        return False
+    tried = {
+        arm.signature
+        for trial in experiment.trials.values()
+        for arm in trial.arms
+        if space.check_membership(arm.parameters)
+    }
+    return len(tried) >= size
 
 
 def _close(experiment: Experiment, one: Arm, other: Arm) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
 from ax.core.experiment_status import ExperimentStatus
 from ax.core.trial_status import TrialStatus
 from ax.generation_strategy.generation_node import GenerationNode
@@ -26,6 +30,7 @@ def generation_strategy(
     selection: str = "mixture",
     initial: int | None = None,
     seed: int = 0,
+    acquisition_options: Mapping[str, Any] | None = None,
 ) -> GenerationStrategy:
     """A strategy for ``client.set_generation_strategy``.
 
@@ -40,13 +45,15 @@ def generation_strategy(
         initial: Number of scrambled Sobol trials first; trials attached by hand count,
             failed ones do not. 5 by default.
         seed: The run depends on it and on the observations alone.
+        acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule, such as
+            ``{"delta": 0.1, "scale": 0.2}``, which are the defaults.
 
     Raises:
         StructureError: If a structure is malformed.
         SpaceError: If another argument is.
     """
     initial = INITIAL if initial is None else initial
-    if isinstance(initial, bool) or not isinstance(initial, int) or initial < 0:
+    if not is_whole(initial) or initial < 0:
         raise SpaceError(
             f"initial= expects a number of Sobol trials, 0 or more, got {initial!r}"
         )
@@ -56,11 +63,18 @@ def generation_strategy(
         acquisition=acquisition,
         selection=selection,
         seed=seed,
+        acquisition_options=acquisition_options,
     )
+    initial = int(initial)
     nodes: list[GenerationNode] = [node]
     if initial:
         nodes.insert(0, _sobol_node(initial, seed))
     return GenerationStrategy(name="Sobol+bokern" if initial else "bokern", nodes=nodes)
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of any library, and no truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _sobol_node(initial: int, seed: int) -> GenerationNode:

@@ -11,6 +11,7 @@ from ax.generators.torch.botorch_modular.surrogate import SurrogateSpec
 from ax.generators.torch.botorch_modular.utils import ModelConfig
 
 from bokern.ax.record import Weights
+from bokern.ax.training import Unfitted
 from bokern.models import MixtureGP, StructuredGP
 
 REFIT_STARTS = 4
@@ -62,6 +63,22 @@ def structured_generator(
         metric_to_model_configs={
             metric: [model_config(chosen, seed)] for metric, chosen in by_metric.items()
         },
+        allow_batched_models=False,
+    )
+    return GeneratorSpec(
+        Generators.BOTORCH_MODULAR,
+        generator_kwargs={**generator_kwargs, "surrogate_spec": spec},
+    )
+
+
+def data_generator(generator_kwargs: Mapping[str, Any]) -> GeneratorSpec:
+    """A generator that sees the same data as a structured one and fits nothing.
+
+    Args:
+        generator_kwargs: Further arguments of Ax's BoTorch generator.
+    """
+    spec = SurrogateSpec(
+        model_configs=[ModelConfig(botorch_model_class=Unfitted)],
         allow_batched_models=False,
     )
     return GeneratorSpec(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 from ax.adapter.base import Adapter
 from ax.generators.torch.botorch_modular.generator import BoTorchGenerator
+from botorch.models import SingleTaskGP
+from gpytorch.mlls import MarginalLogLikelihood
 from torch import Tensor
 
 from bokern.errors import DataError
@@ -29,6 +32,14 @@ class MetricData:
     y: Tensor
     noise: Tensor | None
     bounds: list[tuple[float, float]]
+
+
+class Unfitted(SingleTaskGP):
+    """Stands in for a surrogate where only its training data are wanted."""
+
+    def custom_fit(self, mll: MarginalLogLikelihood, **_: Any) -> MarginalLogLikelihood:
+        """Leaves the hyperparameters as they are; what `fit_gpytorch_mll` calls."""
+        return mll.eval()
 
 
 def training_data(adapter: Adapter | None) -> list[MetricData]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import math
 
 import numpy as np
 import torch
 from botorch.models.transforms.outcome import Standardize
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 from torch import Tensor
 
 from bokern.errors import EvidenceError
 from bokern.models import StructuredGP
 
-DIGITS = 8
-"""Significant digits of the fingerprint: a transform and its inverse keep more."""
+NOISE_DIGITS = 6
+"""Significant digits in which known variances are told apart."""
 
 
 def raw_data(model: StructuredGP) -> tuple[Tensor, Tensor]:
@@ -29,12 +31,21 @@ def data_fingerprint(model: StructuredGP) -> str:
     """Twelve hexadecimal digits that name the raw inputs and targets."""
     X, y = raw_data(model)
     rows = torch.cat([X, y.unsqueeze(-1)], -1).double().cpu().numpy()
-    text = np.array2string(
-        rows + 0.0,
-        threshold=rows.size + 1,
-        formatter={"float": f"{{:.{DIGITS}g}}".format},
-    )
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
+    return _digest(rows + 0.0)
+
+
+def likelihood_name(model: StructuredGP) -> str:
+    """The kind of the likelihood, and which variances are known if they are."""
+    if not isinstance(model.likelihood, FixedNoiseGaussianLikelihood):
+        return "gaussian"
+    scale = math.exp(-log_jacobian(model) / model.train_targets.shape[-1])
+    noise = model.likelihood.noise.detach().double().cpu().numpy() * scale**2
+    rounded = np.array([f"{v:.{NOISE_DIGITS}g}" for v in noise.flatten()])
+    return f"gaussian, known noise {_digest(rounded)}"
+
+
+def _digest(values: np.ndarray) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:12]
 
 
 def log_jacobian(model: StructuredGP) -> float:

@@ -6,12 +6,16 @@ import math
 import time
 
 import torch
-from gpytorch.likelihoods import FixedNoiseGaussianLikelihood
 
 from bokern.errors import EvidenceError
 from bokern.evidence.bic import bic
 from bokern.evidence.blindness import is_blind
-from bokern.evidence.data import check_single, data_fingerprint, log_jacobian
+from bokern.evidence.data import (
+    check_single,
+    data_fingerprint,
+    likelihood_name,
+    log_jacobian,
+)
 from bokern.evidence.loo import leave_one_out
 from bokern.evidence.result import Evidence
 from bokern.fitting import GRADIENT_TOLERANCE
@@ -54,15 +58,30 @@ def laplace(model: StructuredGP) -> Evidence:
         )
     objective = model.log_posterior()
     objective.check_proper()
-    theta = objective.get()
+    theta = model.theta()
     k = objective.dim
+    if k == 0:
+        raise EvidenceError(
+            "there is no hyperparameter to integrate out: all are fixed, and "
+            "plug_in(model) is the log evidence itself"
+        )
     jacobian = log_jacobian(model)
+    fit = model.fit_result
+    free = torch.ones(k, dtype=torch.bool, device=theta.device)
+    for c in objective.coordinates:
+        if fit is not None and c.name in fit.at_bound:
+            free[c.span] = False
     _, gradient = objective.value_and_gradient(theta)
     with torch.no_grad():
         peak = (objective.log_likelihood(theta) + objective.log_prior(theta)).item()
-    precision = -objective.prior_hessian(theta)
     H = -objective.hessian(theta)
-    L = torch.linalg.cholesky(precision)
+    L, info = torch.linalg.cholesky_ex(-objective.prior_hessian(theta))
+    if int(info) or not bool(torch.isfinite(H).all()):
+        raise EvidenceError(
+            "the curvature at the fitted hyperparameters cannot be used: priors are "
+            "expected log-concave in unconstrained coordinates, and the likelihood "
+            "finite around the optimum; use the default priors, or fit again"
+        )
     half = torch.linalg.solve_triangular(L, H, upper=False)
     W = torch.linalg.solve_triangular(L, half.T, upper=False)
     w = torch.linalg.eigvalsh(0.5 * (W + W.T))
@@ -70,9 +89,8 @@ def laplace(model: StructuredGP) -> Evidence:
     log_det = 2.0 * L.diagonal().log().sum() + usable.log().sum()
     value = peak + 0.5 * k * math.log(2.0 * math.pi) - 0.5 * log_det.item() + jacobian
     effective = ((usable - 1.0) / usable).clamp_min(0.0).sum().item()
-    fit = model.fit_result
     flags = []
-    gradient_norm = gradient.norm().item()
+    gradient_norm = gradient[free].norm().item()
     if gradient_norm > GRADIENT_TOLERANCE or bool((w <= 0).any()):
         flags.append("NOT_AT_OPTIMUM")
     if fit is not None and fit.at_bound:
@@ -81,7 +99,6 @@ def laplace(model: StructuredGP) -> Evidence:
         flags.append("ONE_HIT")
     if is_blind(model):
         flags.append("BLIND")
-    known = isinstance(model.likelihood, FixedNoiseGaussianLikelihood)
     return Evidence(
         log_evidence=value,
         inference="exact",
@@ -93,10 +110,10 @@ def laplace(model: StructuredGP) -> Evidence:
         effective_hyperparameters=effective,
         log_jacobian=jacobian,
         data_fingerprint=data_fingerprint(model),
-        likelihood="gaussian, known noise" if known else "gaussian",
+        likelihood=likelihood_name(model),
         restarts=fit.restarts if fit else 0,
         restart_hits=fit.restart_hits if fit else 0,
-        hessian_min_eigenvalue=w.min().item() if k else 1.0,
+        hessian_min_eigenvalue=w.min().item(),
         gradient_norm=gradient_norm,
         seconds=time.perf_counter() - began + (fit.seconds if fit else 0.0),
         seed=fit.seed if fit else 0,

@@ -119,7 +119,22 @@ class Evidence:
                 f"a stored evidence has the fields {sorted(expected)}, got "
                 f"{document!r:.200}"
             )
+        for field in fields(cls):
+            kind = _JSON_TYPES.get(str(field.type))
+            value = document[field.name]
+            if kind is not None and not isinstance(value, kind):
+                raise StorageError(
+                    f"a stored evidence has a {field.type} as {field.name}, got "
+                    f"{value!r:.60}"
+                )
         return cls(**document | {"flags": tuple(document["flags"])})
+
+
+_JSON_TYPES: dict[str, tuple[type, ...]] = {
+    "float": (int, float),
+    "int": (int,),
+    "str": (str,),
+}
 
 
 def preference(gap: float) -> str:

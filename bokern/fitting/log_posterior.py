@@ -142,6 +142,11 @@ class LogPosterior:
         """Number of observations, n."""
         return self.z.shape[-1]
 
+    @property
+    def entries(self) -> int:
+        """Evaluations of the kernel's innermost part for one θ: what memory goes by."""
+        return self.num_data**2 * self._terms.covar_module.evaluations
+
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
         terms = self._terms
@@ -161,7 +166,7 @@ class LogPosterior:
         """The modules' present θ, ``aug x k``."""
         parameters = dict(self._terms.named_parameters())
         parts = [
-            parameters[c.name].detach().reshape(*self.batch_shape, -1)
+            parameters[c.name].detach().reshape(*self.batch_shape, -1).to(self.z)
             for c in self.coordinates
         ]
         if not parts:
@@ -304,7 +309,7 @@ class LogPosterior:
 
     def hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the objective at one θ, ``k x k``."""
-        return _hessian(self, theta, self.num_data)
+        return _hessian(self, theta, self.entries)
 
     def prior_hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the log prior at one θ, ``k x k``."""
@@ -383,11 +388,11 @@ def _usable(theta: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _hessian(
-    function: Callable[[Tensor], Tensor], theta: Tensor, num_data: int
+    function: Callable[[Tensor], Tensor], theta: Tensor, entries: int
 ) -> Tensor:
     """Rows of a Hessian, many at a time: one copy of θ for each row."""
     k = theta.shape[-1]
-    rows = max(1, min(k, HESSIAN_ELEMENTS // max(1, num_data**2)))
+    rows = max(1, min(k, HESSIAN_ELEMENTS // entries))
     result = []
     for start in range(0, k, rows):
         count = min(rows, k - start)

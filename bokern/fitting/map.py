@@ -22,7 +22,10 @@ priors; only an objective without them runs into it."""
 
 FREE_BOX = (-100.0, 100.0)
 BATCHED_BELOW = 200
-"""Below this many observations, restarts run in one batch; above, one by one."""
+"""Below this many observations, restarts run in batches; above, one by one."""
+
+BATCH_ELEMENTS = 2**21
+"""Kernel evaluations in a batch of restarts: about .7 GB of autograd."""
 
 EXPLORE_ABOVE, EXPLORED, EXPLORE_ITERATIONS = 9, 4, 15
 """Above so many coordinates, so many times more starts are optimised for so many
@@ -32,6 +35,7 @@ found from all seeds, without it from half of them."""
 LBFGS_GRADIENT, LBFGS_FACTOR = 1e-3, 1e9
 """L-BFGS stops early, at 2e-7 of relative change: Newton steps finish the best."""
 
+MAX_ITERATIONS = 500
 GRADIENT_TOLERANCE = 1e-6
 SAME_OPTIMUM = 0.05
 """Nats within which two restarts have found the same optimum."""
@@ -78,7 +82,6 @@ def fit_map(
     starts: int = 8,
     seed: int = 0,
     warm: Tensor | None = None,
-    max_iterations: int = 500,
 ) -> FitResult:
     """Maximises the objective of one data set and leaves the modules at the best θ.
 
@@ -90,7 +93,6 @@ def fit_map(
         starts: How many screened starts to optimise.
         seed: Of the draws that are screened.
         warm: ``w x k`` further starts, optimised without screening.
-        max_iterations: Of L-BFGS, for each start.
 
     Raises:
         FitError: If no start has a finite objective.
@@ -102,7 +104,7 @@ def fit_map(
     if warm is not None:
         rows = warm.reshape(-1, objective.dim).to(initial)
         initial = torch.cat([rows.maximum(low).minimum(high), initial])
-    theta, value = _maximise(counter, initial, low, high, max_iterations)
+    theta, value = _maximise(counter, initial, low, high, MAX_ITERATIONS)
     if not bool(torch.isfinite(value).any()):
         raise FitError(
             f"none of {len(value)} starts has a finite log posterior: expected finite "
@@ -183,7 +185,9 @@ def _maximise(
     counter: _Counter, starts: Tensor, low: Tensor, high: Tensor, iterations: int
 ) -> tuple[Tensor, Tensor]:
     """L-BFGS from each start: final points and values."""
-    chunk = len(starts) if counter.objective.num_data < BATCHED_BELOW else 1
+    chunk = max(1, BATCH_ELEMENTS // counter.objective.entries)
+    if counter.objective.num_data >= BATCHED_BELOW:
+        chunk = 1
     parts = [
         _lbfgs(counter, start, low, high, iterations) for start in starts.split(chunk)
     ]

@@ -57,8 +57,7 @@ def screen_starts(
     Returns:
         ``keep x k`` starts, best first, and their values.
     """
-    n = objective.num_data
-    step = max(1, SCREEN_ELEMENTS // n**2)
+    step = max(1, SCREEN_ELEMENTS // objective.entries)
     with torch.no_grad():
         values = torch.cat([objective(c) for c in candidates.split(step)])
     order = torch.argsort(values.nan_to_num(-torch.inf), descending=True)

@@ -72,6 +72,15 @@ class StructureKernel(Kernel):
     def __init__(self, batch_shape: Sequence[int] = ()) -> None:
         super().__init__(batch_shape=torch.Size(batch_shape))
 
+    @property
+    def evaluations(self) -> int:
+        """Entries a pair of points of the largest matrix that ``forward`` makes.
+
+        More than 1 where an average over views evaluates its base at each of them;
+        budgets of memory are divided by it.
+        """
+        return 1
+
     @abstractmethod
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
@@ -190,6 +199,11 @@ class WrapperKernel(StructureKernel):
     def __init__(self, base_kernel: StructureKernel) -> None:
         super().__init__(base_kernel.batch_shape)
         self.base_kernel = base_kernel
+
+    @property
+    def evaluations(self) -> int:
+        """Those of the base."""
+        return self.base_kernel.evaluations
 
     @property
     def lengthscale(self) -> Tensor:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
 
@@ -21,6 +21,12 @@ class _CompositeKernel(StructureKernel):
     def is_stationary(self) -> bool:
         """Whether all parts are."""
         return all(kernel.is_stationary for kernel in self.kernels)
+
+    @property
+    def evaluations(self) -> int:
+        """Those of the part with most."""
+        kernels = cast("Iterable[StructureKernel]", self.kernels)
+        return max(kernel.evaluations for kernel in kernels)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

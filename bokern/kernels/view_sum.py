@@ -26,6 +26,7 @@ class ViewSumKernel(WrapperKernel):
 
     Reduces to: the base kernel (its correlation, if normalised) for one view.
     Valid for: any base and views; PSD as a linear map of g, and normalising keeps it.
+    Only a mean whose variance vanishes nowhere can be normalised.
     Cost: O(n m P) base evaluations, O(n m P²) for the double sum; ``diag`` O(n P) and
     O(n P²).
 
@@ -44,6 +45,12 @@ class ViewSumKernel(WrapperKernel):
         self.views = views
         self.single_sum = single_sum
         self.normalize = normalize
+
+    @property
+    def evaluations(self) -> int:
+        """Those of the base at every view, or pair of views."""
+        order = self.views.order
+        return self.base_kernel.evaluations * order ** (1 if self.single_sum else 2)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

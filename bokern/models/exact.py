@@ -22,7 +22,7 @@ from gpytorch.mlls import MarginalLogLikelihood
 from torch import Tensor, nn
 
 from bokern import hyperpriors, seeding
-from bokern.errors import FitError, ShapeError, StructureError
+from bokern.errors import BokernError, ShapeError, StructureError
 from bokern.fitting import FitResult, GaussianNoise, LogPosterior, fit_map
 from bokern.fitting.log_posterior import known_noise_of
 from bokern.kernels import StructureKernel
@@ -45,7 +45,8 @@ class StructuredGP(SingleTaskGP):
         train_X: ``batch x n x d``.
         train_Y: ``batch x n x m``.
         train_Yvar: Variances of the observations, ``batch x n x m``, if known.
-        likelihood: Replaces the default one.
+        likelihood: Replaces the default one; its constraints need
+            ``transform=torch.exp`` and its parameters priors.
         covar_module: Must be None: the structure gives the kernel.
         mean_module: Replaces the constant mean with a N(0, 1) prior.
         outcome_transform: `Standardize` by default.
@@ -218,8 +219,20 @@ class StructuredGP(SingleTaskGP):
             posterior_transform=posterior_transform,
         )
 
+    def theta(self) -> Tensor:
+        """The hyperparameters in float64 and unconstrained coordinates, ``k``.
+
+        Those of the last fit to the last bit, unless they were changed since: a
+        float32 model keeps them rounded.
+        """
+        theta = self.log_posterior().get()
+        if self.fit_result is None or len(self.fit_result.theta) != len(theta):
+            return theta
+        fitted = theta.new_tensor(self.fit_result.theta)
+        return fitted if torch.allclose(fitted, theta, 1e-6, 1e-6) else theta
+
     def log_posterior(self, use_prior: bool = True) -> LogPosterior:
-        """The objective of this model, in its own transformed units.
+        """The objective of this model, in its own transformed units, float64.
 
         A model with several outcomes or a batch has one objective per element: see
         `log_posteriors`.
@@ -257,11 +270,11 @@ class StructuredGP(SingleTaskGP):
             **kwargs: BoTorch's optimiser options, which have no meaning here.
 
         Raises:
-            ModelFittingError: If no start has a finite objective.
+            ModelFittingError: If it cannot be fitted, for whatever reason.
         """
         try:
             self.fit(warm=warm)
-        except FitError as error:
+        except (BokernError, RuntimeError, ValueError) as error:
             raise ModelFittingError(str(error)) from error
         return mll.eval()
 
@@ -310,4 +323,4 @@ class StructuredGP(SingleTaskGP):
             X = self.transform_inputs(self.train_inputs[0])
         z = self.train_targets
         self.train(training)
-        return X, z
+        return X.double(), z.double()

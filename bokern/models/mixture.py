@@ -281,7 +281,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         members = [
             _conditioned(member, X, Y, **extra, **kwargs) for member in self._gps
         ]
-        return type(self).from_members(members, updated)
+        return type(self).from_members(members, updated.detach())
 
     def fantasize(
         self,

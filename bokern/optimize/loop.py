@@ -15,6 +15,8 @@ from tqdm import tqdm
 from bokern.ax import StructureNode, generation_strategy
 from bokern.ax.choice import Structures, offered
 from bokern.ax.columns import in_space
+from bokern.ax.occupied import is_exhausted
+from bokern.ax.strategy import is_whole
 from bokern.errors import SpaceError
 from bokern.optimize.black_box import BlackBox, Outcome
 from bokern.optimize.quiet import quiet_ax
@@ -38,13 +40,15 @@ def minimize(
     initial: int | Sequence[Mapping[str, Any]] | None = None,
     optimum: float | None = None,
     progress: bool | None = None,
+    acquisition_options: Mapping[str, Any] | None = None,
 ) -> OptimizationResult:
     """Minimises a black box.
 
     An exception, NaN, an infinity or anything that is no number makes a failed trial:
     it counts towards the budget, is listed with its reason, and its place is avoided.
-    An interruption from the keyboard goes through, with all that was found so far as
-    its ``result`` attribute (``sys.last_value.result`` at the prompt).
+    An interruption from the keyboard, or any error outside the function, goes through
+    with all that was found so far as its ``result`` attribute
+    (``sys.last_value.result`` at the prompt).
 
     Args:
         f: Called as ``f(**parameters)`` if its signature names every parameter of the
@@ -62,6 +66,8 @@ def minimize(
             first; by default 5 or twice the parameters, but at most half the budget.
         optimum: The known optimum, for regrets.
         progress: Whether to show progress; by default on a terminal only.
+        acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule, such as
+            ``{"delta": 0.1, "scale": 0.2}``, which are the defaults.
 
     Returns:
         The best point, a table of the trials, and the last comparison of structures.
@@ -70,14 +76,18 @@ def minimize(
         SpaceError: If the space, the budget, the initial points, the acquisition or the
             selection is malformed, or the function cannot take these parameters.
         StructureError: If a structure is malformed.
-        GroupError: If a group does not map the space to itself.
+        GroupError: If a group does not map the space to itself, or is too large.
         ColumnError: If a structure names a parameter that is not there.
     """
     parameters = read_space(space)
     budget = _read_budget(budget)
     points, count = _read_initial(initial, parameters, budget)
     black_box = BlackBox(f, [p.name for p in parameters])
-    strategy = generation_strategy(structures, acquisition, selection, count, seed)
+    seed = int(seed)
+    optimum = None if optimum is None else float(optimum)
+    strategy = generation_strategy(
+        structures, acquisition, selection, count, seed, acquisition_options
+    )
     with quiet_ax():
         client = Client()
         client.configure_experiment(
@@ -92,11 +102,14 @@ def minimize(
         with tqdm(total=budget, disable=not show, desc="minimize") as bar:
             try:
                 run.to_the_end(points, budget, bar)
-            except (KeyboardInterrupt, SystemExit) as stop:
-                run.notes.append(
-                    f"interrupted after {len(run.table)} of {budget} trials"
+            except BaseException as stop:
+                how = (
+                    f"stopped by {type(stop).__name__}"
+                    if isinstance(stop, Exception)
+                    else "interrupted"
                 )
-                stop.result = run.result(space, seed, optimum)  # type: ignore[union-attr]
+                run.notes.append(f"{how} after {len(run.table)} of {budget} trials")
+                stop.result = run.result(space, seed, optimum)  # type: ignore[attr-defined]
                 stop.add_note(
                     f"{len(run.table)} finished trials are kept in the `result` "
                     "attribute of this exception (sys.last_value.result at the prompt)"
@@ -122,10 +135,7 @@ class _Run:
             self._evaluate(self.client.attach_trial(point), point, start, bar)
         while len(self.table) < budget:
             start = time.perf_counter()
-            try:
-                candidates = self.client.get_next_trials(max_trials=1)
-            except OptimizationComplete:
-                candidates = {}
+            candidates = self._next()
             if not candidates:
                 self.notes.append(
                     f"stopped after {len(self.table)} of {budget} trials: no point of "
@@ -135,6 +145,15 @@ class _Run:
             for index, parameters in candidates.items():
                 self._evaluate(index, dict(parameters), start, bar)
 
+    def _next(self) -> Mapping[int, Mapping[str, Any]]:
+        """The next trial; none if no point is left."""
+        if is_exhausted(self.client._experiment):
+            return {}
+        try:
+            return self.client.get_next_trials(max_trials=1)
+        except OptimizationComplete:
+            return {}
+
     def _evaluate(
         self, index: int, parameters: dict[str, Any], start: float, bar: tqdm
     ) -> None:
@@ -143,11 +162,11 @@ class _Run:
         except BaseException as stop:
             self.client.mark_trial_failed(index, failed_reason=type(stop).__name__)
             raise
+        self._keep(index, parameters, outcome, time.perf_counter() - start)
         if outcome.failed:
             self.client.mark_trial_failed(index, failed_reason=outcome.reason)
         else:
             self.client.complete_trial(index, raw_data={METRIC: outcome.value})
-        self._keep(index, parameters, outcome, time.perf_counter() - start)
         bar.update()
         bar.set_postfix_str(f"best {self.table.best_value:.6g}")
 
@@ -164,7 +183,7 @@ class _Run:
     def result(
         self, space: Mapping[str, Any], seed: int, optimum: float | None
     ) -> OptimizationResult:
-        if not self.table.best_parameters:
+        if len(self.table) and not self.table.best_parameters:
             self.notes.append("every trial failed: see trials['reason']")
         return OptimizationResult(
             best_parameters=self.table.best_parameters,
@@ -186,12 +205,12 @@ class _Run:
 
 
 def _read_budget(budget: Any) -> int:
-    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+    if not is_whole(budget) or budget < 1:
         raise SpaceError(
             f"budget is the number of evaluations, a whole number of 1 or more, got "
             f"{budget!r}"
         )
-    return budget
+    return int(budget)
 
 
 def _read_initial(
@@ -200,8 +219,8 @@ def _read_initial(
     """Points to evaluate first, and how many trials come before the first model."""
     if initial is None:
         return [], min(max(5, 2 * len(parameters)), max(1, budget // 2))
-    if isinstance(initial, int) and not isinstance(initial, bool):
-        points, count = [], initial
+    if is_whole(initial):
+        points, count = [], int(initial)
     elif isinstance(initial, Sequence) and not isinstance(initial, str):
         points = read_points(initial, parameters)
         count = len(points)

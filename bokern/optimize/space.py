@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
 from bokern.errors import SpaceError
@@ -84,6 +86,7 @@ class Parameter:
         Raises:
             SpaceError: If it lies outside the space.
         """
+        value = _plain(value)
         if self.bounds is None:
             for known in self.values:
                 if type(known) is type(value) and known == value:
@@ -168,7 +171,7 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
     log = len(declared) == 3 and declared[2] == "log"
     if len(declared) != 2 and not log:
         raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
-    lower, upper = declared[:2]
+    lower, upper = map(_plain, declared[:2])
     if not (_is_number(lower) and _is_number(upper)):
         raise SpaceError(
             f"parameter {name!r}: bounds are finite numbers, got {declared!r:.60}; "
@@ -194,6 +197,7 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
 
 
 def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
+    values = [_plain(value) for value in values]
     kinds = {type(value) for value in values}
     kind: Kind
     if kinds == {int, float}:
@@ -225,3 +229,14 @@ def _is_number(value: Any) -> bool:
         and not isinstance(value, bool)
         and math.isfinite(value)
     )
+
+
+def _plain(value: Any) -> Any:
+    """Numbers of any library as Python's own; other values as they are."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return float(value) if isinstance(value, numbers.Real) else value

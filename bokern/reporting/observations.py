@@ -11,7 +11,8 @@ from botorch.models.model import Model
 from torch import Tensor
 
 from bokern.errors import InputError
-from bokern.models import MixtureGP
+from bokern.evidence.data import raw_data
+from bokern.models import MixtureGP, StructuredGP
 from bokern.reporting.results import ComparisonLike
 
 __all__ = ["Observed", "observed"]
@@ -70,18 +71,20 @@ def observed(source: ComparisonLike | Model) -> Observed:
             f"expected a model of one output, got {source.num_outputs} outputs and "
             f"batch shape {tuple(source.batch_shape)}; draw its members one by one"
         )
-    X, y = _raw_data(data)
+    X, y = raw_data(data) if isinstance(data, StructuredGP) else _foreign_data(data)
+    X, y = X.detach().cpu(), y.detach().cpu()
     bounds = getattr(data, "bounds", None)
     if bounds is None:
         bounds = torch.stack([X.amin(0), X.amax(0)])
     names = getattr(data, "column_names", None) or tuple(
         f"x{column}" for column in range(X.shape[-1])
     )
-    return Observed(source, X, y, bounds.detach().cpu(), tuple(names), "y")
+    target = str(getattr(data, "target_name", "y"))
+    return Observed(source, X, y, bounds.detach().cpu(), tuple(names), target)
 
 
-def _raw_data(model: GPyTorchModel) -> tuple[Tensor, Tensor]:
-    """Undo what BoTorch did to the training data, without changing the model."""
+def _foreign_data(model: GPyTorchModel) -> tuple[Tensor, Tensor]:
+    """Inputs and targets of a BoTorch model, before its transforms."""
     X: Tensor = model.train_inputs[0].detach()  # type: ignore[index]
     transform = getattr(model, "input_transform", None)
     if transform is not None and not model.training:
@@ -90,4 +93,4 @@ def _raw_data(model: GPyTorchModel) -> tuple[Tensor, Tensor]:
     outcome = getattr(model, "outcome_transform", None)
     if outcome is not None:
         Y = outcome.untransform(Y)[0]
-    return X.detach().cpu(), Y.detach().cpu().squeeze(-1)
+    return X, Y.squeeze(-1)

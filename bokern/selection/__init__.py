@@ -1,7 +1,7 @@
 """Which prior the data support: structures ranked by their evidence."""
 
-from bokern.selection.compare import compare
 from bokern.selection.comparison import Comparison
+from bokern.selection.ranking import compare
 from bokern.selection.structure_prior import structure_log_prior
 
 __all__ = ["Comparison", "compare", "structure_log_prior"]

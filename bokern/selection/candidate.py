@@ -7,6 +7,7 @@ from typing import Any
 
 from bokern import hyperpriors
 from bokern.evidence import Evidence
+from bokern.fitting import FitResult
 from bokern.models import StructuredGP
 from bokern.structures import Structure
 
@@ -32,13 +33,13 @@ class Candidate:
     Args:
         structure: As given.
         evidence: Its log evidence and diagnostics.
-        theta: Its hyperparameters in unconstrained coordinates.
+        fit: Its hyperparameters in unconstrained coordinates, and how they were found.
         hyperparameters: Name, prior and fitted value of each.
     """
 
     structure: Structure
     evidence: Evidence
-    theta: tuple[float, ...]
+    fit: FitResult
     hyperparameters: tuple[tuple[str, str, str], ...]
 
     @classmethod
@@ -46,8 +47,10 @@ class Candidate:
         cls, structure: Structure, model: StructuredGP, evidence: Evidence
     ) -> Candidate:
         """What is kept of a fitted model."""
-        theta = tuple(model.log_posterior().get().tolist())
-        return cls(structure, evidence, theta, describe_hyperparameters(model))
+        assert model.fit_result is not None
+        return cls(
+            structure, evidence, model.fit_result, describe_hyperparameters(model)
+        )
 
 
 def describe_hyperparameters(model: StructuredGP) -> tuple[tuple[str, str, str], ...]:

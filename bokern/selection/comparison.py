@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from bokern.build import set_theta, unfitted
+from bokern.build import restored, unfitted
 from bokern.errors import InputError, StorageError
 from bokern.evidence import FLAGS, Evidence, preference
 from bokern.inputs import Observations
@@ -136,14 +136,14 @@ class Comparison:
                 or its text, or a predicate of structures.
 
         Raises:
-            InputError: If it is none of these.
+            InputError: If it is none of these, or was not compared.
         """
         kinds = {kind for s in self.structures for kind in s.kinds} | KINDS
         if isinstance(what, str) and what in kinds:
             return self._sum(lambda s: what in s.kinds)
         if isinstance(what, str | Structure):
-            wanted = as_structure(what)
-            return self._sum(lambda s: s == wanted)
+            found = self._find(what)
+            return self._sum(lambda s: s == found.structure)
         if callable(what):
             return self._sum(what)
         raise InputError(
@@ -185,12 +185,17 @@ class Comparison:
             if structure is not None:
                 raise InputError("pass a structure or average=True, not both")
             return self._mixture()
-        wanted = self.best if structure is None else as_structure(structure)
+        found = self.candidates[0] if structure is None else self._find(structure)
+        return self._model(found)
+
+    def _find(self, structure: Structure | str) -> Candidate:
+        names = self.column_names
+        wanted = as_structure(structure).resolve(names)
         for candidate in self.candidates:
-            if candidate.structure == wanted:
-                return self._model(candidate)
+            if candidate.structure.resolve(names) == wanted:
+                return candidate
         raise InputError(
-            f"{wanted} was not compared: expected one of "
+            f"{structure} was not compared: expected one of "
             f"{', '.join(map(str, self.structures))}"
         )
 
@@ -211,7 +216,7 @@ class Comparison:
 
     def _model(self, candidate: Candidate) -> StructuredGP:
         model = unfitted(candidate.structure, self.data, **self.settings.options())
-        return set_theta(model, list(candidate.theta))
+        return restored(model, candidate.fit)
 
     # -- the data, for reports --------------------------------------------------
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from bokern.errors import InputError, StorageError
 from bokern.evidence import Evidence
-from bokern.inputs import Observations
+from bokern.fitting import FitResult
+from bokern.inputs import Observations, read_observations
 from bokern.selection.candidate import Candidate, Settings
 from bokern.structures import Structure
 
@@ -60,7 +61,7 @@ def dumps(contents: Contents) -> str:
             {
                 "structure": c.structure.to_json(),
                 "evidence": c.evidence.to_json(),
-                "theta": list(c.theta),
+                "fit": asdict(c.fit),
                 "hyperparameters": [list(row) for row in c.hyperparameters],
             }
             for c in contents.candidates
@@ -97,8 +98,15 @@ def _candidate(document: dict[str, Any]) -> Candidate:
     return Candidate(
         Structure.from_json(document["structure"]),
         Evidence.from_json(document["evidence"]),
-        tuple(float(value) for value in document["theta"]),
+        _fit(document["fit"]),
         tuple((row[0], row[1], row[2]) for row in document["hyperparameters"]),
+    )
+
+
+def _fit(document: dict[str, Any]) -> FitResult:
+    theta = tuple(float(value) for value in document["theta"])
+    return FitResult(
+        **document | {"theta": theta, "at_bound": tuple(document["at_bound"])}
     )
 
 
@@ -109,11 +117,19 @@ def _observations(document: dict[str, Any]) -> Observations:
         return torch.tensor(values, dtype=dtype)
 
     noise = document["noise"]
-    return Observations(
+    data = read_observations(
         tensor(document["X"]),
         tensor(document["y"]),
         tensor(document["bounds"]),
         None if noise is None else tensor(noise),
+    )
+    if len(document["column_names"]) != data.X.shape[1]:
+        raise ValueError("its column names: as many as columns are expected")
+    return Observations(
+        data.X,
+        data.y,
+        data.bounds,
+        data.noise,
         tuple(document["column_names"]),
         document["target_name"],
         tuple(document["notes"]),
@@ -127,7 +143,7 @@ def _load(source: str | Path) -> dict[str, Any]:
             if Path(source).stat().st_size > MAX_FILE_BYTES:
                 raise StorageError(f"{text!r} is larger than {MAX_FILE_BYTES} bytes")
             text = Path(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:
             raise StorageError(f"cannot read {str(source)!r}: {error}") from error
     try:
         document = json.loads(text)

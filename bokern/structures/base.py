@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, cast
 
 from bokern.errors import ColumnError, StructureError
 from bokern.kernels import Columns, OutputscaleKernel, StructureKernel
@@ -57,6 +57,12 @@ class Structure(ABC):
     """
 
     summary: ClassVar[str]
+
+    # Without annotations, which would make them fields of every structure.
+    columns = cast("Sequence[Column]", ())
+    """Columns read or warped; none stands for all of them."""
+    group = cast("Group | None", None)
+    """The group that is averaged over, if any."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -110,6 +116,8 @@ class Structure(ABC):
     def resolve(self, names: Sequence[str]) -> Structure:
         """The same structure with every column as a number, in canonical form.
 
+        A choice of all columns becomes none, which means the same.
+
         Args:
             names: Names of all columns of the data, in order.
 
@@ -123,12 +131,12 @@ class Structure(ABC):
     def _numbered(self, names: Sequence[str]) -> Structure:
         parts = [child._numbered(names) for child in self.children]
         node: Any = self.with_children(parts) if parts else self
-        columns = getattr(self, "columns", ())
-        if columns:
-            numbers = tuple(resolve_column(c, names) for c in columns)
+        if self.columns:
+            numbers = tuple(resolve_column(c, names) for c in self.columns)
             if len(set(numbers)) < len(numbers):
                 raise ColumnError(f"{self} names a column twice")
-            node = replace(node, columns=numbers)
+            everything = len(numbers) == len(names)
+            node = replace(node, columns=() if everything else numbers)
         return node
 
     def nodes(self) -> Iterator[Structure]:
@@ -140,9 +148,8 @@ class Structure(ABC):
     def groups(self) -> Iterator[Group]:
         """The groups that stand anywhere in the structure."""
         for node in self.nodes():
-            group = getattr(node, "group", None)
-            if group is not None:
-                yield group
+            if node.group is not None:
+                yield node.group
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -167,6 +174,11 @@ class Structure(ABC):
     def is_stationary(self) -> bool:
         """Whether the kernel depends on x − x' alone."""
         return all(child.is_stationary for child in self.children)
+
+    @property
+    def has_constant_variance(self) -> bool:
+        """Whether the prior variance is the same everywhere."""
+        return all(child.has_constant_variance for child in self.children)
 
     def contains(self, other: Structure) -> bool:
         """Whether ``other`` is this structure with some parts at their identity."""
@@ -245,9 +257,6 @@ class Structure(ABC):
                 f"release knows version {SCHEMA_VERSION}; update bokern"
             )
         return parse(document["structure"])
-
-    def _replace(self, **changes: Any) -> Self:
-        return replace(self, **changes)
 
 
 def column_tuple(columns: Sequence[Column] | None) -> tuple[Column, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from bokern.errors import StructureError
@@ -34,7 +34,7 @@ class _Leaf(Structure):
 
     def canonical(self) -> Structure:
         """With the columns in order."""
-        return self._replace(columns=ordered(self.columns))
+        return replace(self, columns=ordered(self.columns))
 
     def is_symmetric_under(self, group: Group) -> bool:
         """Whether the group maps the columns read among themselves."""
@@ -63,10 +63,10 @@ class Matern(_Leaf):
     def __post_init__(self) -> None:
         super().__post_init__()
         number = isinstance(self.nu, int | float) and not isinstance(self.nu, bool)
-        if not number or float(self.nu) not in MATERN_NUS:
+        if not number or self.nu not in MATERN_NUS:
             raise StructureError(
                 f"Matern expects nu to be one of {', '.join(map(str, MATERN_NUS))}, "
-                f"got {self.nu!r}; RBF() is its limit for large nu"
+                f"got {self.nu!r:.60}; RBF() is its limit for large nu"
             )
         object.__setattr__(self, "nu", float(self.nu))
 
@@ -116,6 +116,11 @@ class Linear(_Leaf):
     @property
     def is_stationary(self) -> bool:
         """No: the variance grows away from the offset."""
+        return False
+
+    @property
+    def has_constant_variance(self) -> bool:
+        """No: it vanishes at the offset."""
         return False
 
     def is_symmetric_under(self, group: Group) -> bool:

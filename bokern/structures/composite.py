@@ -9,7 +9,7 @@ from typing import ClassVar
 from bokern.errors import StructureError
 from bokern.kernels import ProductKernel, StructureKernel, SumKernel
 from bokern.structures.base import KernelSpace, Structure, check_part
-from bokern.structures.classical import RBF, Linear
+from bokern.structures.classical import RBF
 from bokern.views.groups import Group
 
 ABSENT = -10.0
@@ -20,8 +20,8 @@ ABSENT = -10.0
 class _Composite(Structure):
     parts: tuple[Structure, ...]
 
-    absorbed: ClassVar[type[Structure]]
-    """A leaf of which two equal ones are as good as one."""
+    absorbed: ClassVar[tuple[type[Structure], ...]] = ()
+    """Leaves of which two equal ones are as good as one."""
 
     def __post_init__(self) -> None:
         name = type(self).__name__
@@ -64,8 +64,17 @@ class _Composite(Structure):
 
     @property
     def symmetries(self) -> frozenset[Group]:
-        """Groups under which every part is invariant."""
-        return frozenset.intersection(*(part.symmetries for part in self.parts))
+        """Groups under which every part is known to be invariant.
+
+        Each is the group of some part, and a subgroup of one of every other; what
+        two groups share without one holding the other is not looked for.
+        """
+        known = [part.symmetries for part in self.parts]
+        return frozenset(
+            group
+            for group in frozenset().union(*known)
+            if all(any(h.contains(group) for h in groups) for groups in known)
+        )
 
     def is_symmetric_under(self, group: Group) -> bool:
         """Whether all parts are."""
@@ -77,7 +86,6 @@ class Sum(_Composite):
     """A sum of independent functions, each with its outputscale."""
 
     summary: ClassVar[str] = "independent functions added, each with its variance"
-    absorbed: ClassVar[type[Structure]] = Linear
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.parts))
@@ -118,7 +126,7 @@ class Product(_Composite):
     """Kernels multiplied, with one outputscale."""
 
     summary: ClassVar[str] = "kernels multiplied: one modulates the other"
-    absorbed: ClassVar[type[Structure]] = RBF
+    absorbed: ClassVar[tuple[type[Structure], ...]] = (RBF,)
 
     def __str__(self) -> str:
         texts = [f"({p})" if isinstance(p, Sum) else str(p) for p in self.parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from bokern.errors import StructureError
@@ -11,6 +11,9 @@ from bokern.kernels import StructureKernel, ZeroMeanDeepKernel
 from bokern.structures.base import KernelSpace, Structure, column_tuple, ordered
 from bokern.structures.classical import _is_closed
 from bokern.views.groups import Column, Group
+
+MAX_WIDTH = 1000
+"""Beyond this the kernel is at its limit of infinite width."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -27,9 +30,10 @@ class DeepSE(Structure):
 
     def __post_init__(self) -> None:
         whole = isinstance(self.width, int) and not isinstance(self.width, bool)
-        if not whole or self.width < 1:
+        if not whole or not 1 <= self.width <= MAX_WIDTH:
             raise StructureError(
-                f"DeepSE expects a whole number width >= 1, got {self.width!r}"
+                f"DeepSE expects a whole number 1 <= width <= {MAX_WIDTH}, got "
+                f"{self.width!r:.60}"
             )
         object.__setattr__(self, "columns", column_tuple(self.columns))
 
@@ -43,7 +47,7 @@ class DeepSE(Structure):
 
     def canonical(self) -> Structure:
         """With the columns in order."""
-        return self._replace(columns=ordered(self.columns))
+        return replace(self, columns=ordered(self.columns))
 
     def is_symmetric_under(self, group: Group) -> bool:
         """Whether the group maps the columns read among themselves."""

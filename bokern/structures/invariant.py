@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from bokern.errors import GroupError, StructureError
 from bokern.kernels import StructureKernel, ViewSumKernel
 from bokern.structures.base import KernelSpace, Structure, check_part
+from bokern.structures.composite import Sum
 from bokern.structures.warped import _wrap_family
 from bokern.views.groups import Group
 from bokern.views.orbit import Orbit
 
-MAX_DOUBLE_SUM_ORDER = 120
-"""Above this order a double sum over the group is refused: at n = 100 points its
-matrix has (120 · 100)² entries, 1.2 GB."""
+MAX_EVALUATIONS = 120**2
+"""Of the innermost base for a pair of points: a double sum over 120 elements, whose
+matrix at 100 points has (120 · 100)² entries, 1.2 GB."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,11 +29,14 @@ class Invariant(Structure):
         tied: Whether columns that the group interchanges share their
             hyperparameters. Tied bases need a single sum over the group, untied ones
             the double sum, a factor of the group's order dearer.
-        normalize: Whether the prior variance is the same everywhere.
+        normalize: Whether the prior variance is made the same everywhere. That of a
+            base such as `Linear`, which varies and may vanish, is left as it is. In
+            a sum of such bases and others the parts are averaged apart, each
+            normalised if it can be; a sum of others is normalised as a whole.
     """
 
     base: Structure
-    group: Group
+    group: Group = field()
     tied: bool = field(default=True, kw_only=True)
     normalize: bool = field(default=True, kw_only=True)
 
@@ -67,24 +71,36 @@ class Invariant(Structure):
         """The base."""
         return (self.base,)
 
+    @property
+    def has_constant_variance(self) -> bool:
+        """Whether the average is normalised."""
+        return self.normalize and self._can_normalize
+
+    @property
+    def _can_normalize(self) -> bool:
+        """Whether the base's variance is constant, or a bare mean of one that is."""
+        if isinstance(self.base, Invariant):
+            return self.base._can_normalize
+        return self.base.has_constant_variance
+
     def with_children(self, children: Sequence[Structure]) -> Invariant:
         """The same average of another base."""
-        return self._replace(base=children[0])
+        return replace(self, base=children[0])
 
     def _numbered(self, names: Sequence[str]) -> Structure:
         node = self.with_children([self.base._numbered(names)])
-        return node._replace(group=self.group.resolve(names))
+        return replace(node, group=self.group.resolve(names))
 
     def canonical(self) -> Structure:
         """Averaged once: a second average over one group only normalises and ties."""
-        node = self._replace(base=self.base.canonical(), group=self.group.canonical())
+        node = replace(self, base=self.base.canonical(), group=self.group.canonical())
         base = node.base
         if isinstance(base, Invariant) and base.group == node.group:
             tied, normalize = (
                 base.tied or self.tied,
                 base.normalize or self.normalize,
             )
-            return base._replace(tied=tied, normalize=normalize)
+            return replace(base, tied=tied, normalize=normalize)
         return node
 
     @property
@@ -93,8 +109,8 @@ class Invariant(Structure):
         return frozenset({self.group})
 
     def is_symmetric_under(self, group: Group) -> bool:
-        """Whether it is the group averaged over."""
-        return group == self.group
+        """Whether it is a subgroup of the group averaged over."""
+        return self.group.contains(group)
 
     @property
     def uses_single_sum(self) -> bool:
@@ -108,23 +124,34 @@ class Invariant(Structure):
             ColumnError: If the group's columns are still names.
             GroupError: If the group is too large, or moves a column that is not there.
         """
+        parts = self._separate_parts()
+        if parts:
+            return Sum(parts).correlation(space)
         orbit = Orbit(self.group, space.dim)
-        single = self.uses_single_sum
-        if not single and orbit.order > MAX_DOUBLE_SUM_ORDER:
-            entries = orbit.order**2 * 100**2
-            raise GroupError(
-                f"{self} needs a double sum over {orbit.order} elements, "
-                f"{8 * entries / 1e9:.3g} GB for 100 points; at most "
-                f"{MAX_DOUBLE_SUM_ORDER} elements are allowed: use tied=True over a "
-                "base that is itself symmetric, or a smaller group"
-            )
         ties = space.ties
         if self.tied:
             own = self.group.orbits(space.dim)
             ties = own if ties is None else _join(own, ties)
-        inner = KernelSpace(space.dim, space.batch_shape, ties)
-        base = self.base.correlation(inner)
-        return ViewSumKernel(base, orbit, single, self.normalize)
+        base = self.base.correlation(KernelSpace(space.dim, space.batch_shape, ties))
+        single, normalized = self.uses_single_sum, self.has_constant_variance
+        kernel = ViewSumKernel(base, orbit, single, normalized)
+        if kernel.evaluations > MAX_EVALUATIONS:
+            sums = "one sum" if single else "a double sum"
+            raise GroupError(
+                f"{self} needs {sums} over {orbit.order} elements, in all "
+                f"{kernel.evaluations} evaluations a pair of points, "
+                f"{8e-5 * kernel.evaluations:.3g} GB for 100 points; at most "
+                f"{MAX_EVALUATIONS} are allowed: use tied=True over a base that is "
+                "itself symmetric, or a smaller group"
+            )
+        return kernel
+
+    def _separate_parts(self) -> tuple[Structure, ...]:
+        """Averages of a sum's parts, if some can be normalised and the sum cannot."""
+        if not isinstance(self.base, Sum) or self.has_constant_variance:
+            return ()
+        parts = tuple(replace(self, base=part) for part in self.base.parts)
+        return parts if any(part.has_constant_variance for part in parts) else ()
 
 
 def _join(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:

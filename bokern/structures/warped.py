@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from bokern.kernels import KumaraswamyKernel, StructureKernel
@@ -53,12 +53,12 @@ class Kumaraswamy(Structure):
 
     def with_children(self, children: Sequence[Structure]) -> Structure:
         """The same warp over another base."""
-        return self._replace(base=children[0])
+        return replace(self, base=children[0])
 
     def canonical(self) -> Structure:
         """Over the canonical base, with the columns in order."""
         base, columns = self.base.canonical(), ordered(self.columns)
-        return self._replace(base=base, columns=columns)
+        return replace(self, base=base, columns=columns)
 
     def _own_kinds(self) -> frozenset[str]:
         return self.base._own_kinds() | {"warped"}

@@ -13,17 +13,28 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 
 from bokern.errors import BoundsError, ColumnError, GroupError
+from bokern.views.elements import (
+    Element,
+    compose,
+    generate,
+    identity,
+    permutation,
+    reflection,
+)
+from bokern.views.spelling import Atom, components
 
 Column = str | int
-Element = tuple[tuple[int, ...], tuple[bool, ...]]
-"""Source column of each column, and whether it is reflected."""
 
 MAX_ORDER = 5040
 """Groups above this order (seven interchangeable columns) are refused."""
+
+MAX_COMPARED_ORDER = 120
+"""Up to this order groups are compared by their elements, above it by their text."""
 
 KINDS = (
     "permutations",
@@ -108,7 +119,15 @@ class Group:
         return Group(self.kind, numbers, self.degree)
 
     def canonical(self) -> Group:
-        """The representative of all ways to write this group."""
+        """The representative of the ways to write this group.
+
+        Of all of them if its columns are numbers and its order is at most
+        ``MAX_COMPARED_ORDER``, except that sign flips, which ask for a box about
+        zero, stay apart from reflections.
+        """
+        return _spelled(self) or self._sorted()
+
+    def _sorted(self) -> Group:
         if self.factors:
             parts = sorted({f.canonical() for f in self.factors}, key=repr)
             return parts[0] if len(parts) == 1 else replace(self, factors=tuple(parts))
@@ -117,6 +136,17 @@ class Group:
             start = self.columns.index(ordered[0])
             ordered = [*self.columns[start:], *self.columns[:start]]
         return replace(self, columns=tuple(ordered))
+
+    def contains(self, other: Group) -> bool:
+        """Whether another group is known to be a subgroup of this one.
+
+        Found for groups whose columns are numbers, up to ``MAX_COMPARED_ORDER``.
+        """
+        if self == other:
+            return True
+        labels = sorted(_numbers(self) | _numbers(other))
+        mine, theirs = _compact(self, labels), _compact(other, labels)
+        return bool(mine and theirs) and set(theirs) <= set(mine)
 
     def moved(self) -> tuple[int, ...]:
         """The numbers of the columns acted on.
@@ -180,12 +210,15 @@ class Group:
         if self.kind == "product":
             parts = [f.elements(dim) for f in self.factors]
             combined = itertools.product(*parts)
-            return tuple(_compose_all(parts, dim) for parts in combined)
+            return tuple(
+                reduce(lambda g, h: compose(h, g), parts, identity(dim))
+                for parts in combined
+            )
         columns = self.moved()
         if self.kind in ("sign_flips", "reflections"):
             choices = itertools.product((False, True), repeat=len(columns))
-            return tuple(_reflection(dim, columns, c) for c in choices)
-        return tuple(_permutation(dim, columns, i) for i in self._images(columns))
+            return tuple(reflection(dim, columns, c) for c in choices)
+        return tuple(permutation(dim, columns, i) for i in self._images(columns))
 
     def _images(self, columns: tuple[int, ...]) -> list[tuple[int, ...]]:
         if self.kind == "cyclic":
@@ -382,64 +415,87 @@ def _leaves(group: Group) -> tuple[Group, ...]:
     return tuple(leaf for f in group.factors for leaf in _leaves(f))
 
 
-def _permutation(dim: int, columns: tuple[int, ...], images: Sequence[int]) -> Element:
-    index = list(range(dim))
-    for column, image in zip(columns, images, strict=True):
-        index[column] = image
-    return tuple(index), (False,) * dim
-
-
-def _reflection(
-    dim: int, columns: tuple[int, ...], chosen: tuple[bool, ...]
-) -> Element:
-    flips = [False] * dim
-    for column, flip in zip(columns, chosen, strict=True):
-        flips[column] = flip
-    return tuple(range(dim)), tuple(flips)
-
-
-def _compose(g: Element, h: Element) -> Element:
-    """The element that applies ``h`` first and ``g`` to its result."""
-    (gi, gf), (hi, hf) = g, h
-    index = tuple(hi[j] for j in gi)
-    flips = tuple(gf[k] ^ hf[j] for k, j in enumerate(gi))
-    return index, flips
-
-
-def _compose_all(elements: Sequence[Element], dim: int) -> Element:
-    result: Element = (tuple(range(dim)), (False,) * dim)
-    for element in elements:
-        result = _compose(element, result)
-    return result
-
-
 def _generators(group: Group, dim: int) -> list[Element]:
     """A few elements of a resolved group whose products are all of it."""
     if group.factors:
         return [e for f in group.factors for e in _generators(f, dim)]
     columns = group.moved()
     if group.kind in ("sign_flips", "reflections"):
-        return [_reflection(dim, (c,), (True,)) for c in columns]
+        return [reflection(dim, (c,), (True,)) for c in columns]
     if group.kind == "cyclic":
-        return [_permutation(dim, columns, columns[1:] + columns[:1])]
+        return [permutation(dim, columns, columns[1:] + columns[:1])]
     # Exchanges of neighbours generate every permutation.
-    return [_permutation(dim, (a, b), (b, a)) for a, b in itertools.pairwise(columns)]
+    return [permutation(dim, (a, b), (b, a)) for a, b in itertools.pairwise(columns)]
 
 
 def _generate(group: Group, dim: int) -> tuple[Element, ...]:
-    identity: Element = (tuple(range(dim)), (False,) * dim)
-    generators = _generators(group, dim)
-    found = {identity: None}
-    frontier = [identity]
-    while frontier:
-        fresh: dict[Element, None] = {}
-        for element, generator in itertools.product(frontier, generators):
-            fresh.setdefault(_compose(generator, element), None)
-        frontier = [e for e in fresh if e not in found]
-        found.update(dict.fromkeys(frontier))
-        if len(found) > MAX_ORDER:
-            raise GroupError(
-                f"{group!r} generates more than {MAX_ORDER} elements (at least "
-                f"{len(found)}): use fewer generators, or cyclic(n) in place of swaps"
-            )
+    found = generate(_generators(group, dim), dim, MAX_ORDER)
+    if len(found) > MAX_ORDER:
+        raise GroupError(
+            f"{group!r} generates more than {MAX_ORDER} elements (at least "
+            f"{len(found)}): use fewer generators, or cyclic(n) in place of swaps"
+        )
     return tuple(found)
+
+
+def _numbers(group: Group) -> set[int]:
+    """The columns, none if any of them is not a number."""
+    leaves = _leaves(group)
+    columns = {c for leaf in leaves for c in leaf.columns}
+    numbers = {c for c in columns if isinstance(c, int)}
+    whole = len(numbers) == len(columns) and all(leaf.columns for leaf in leaves)
+    return numbers if whole else set()
+
+
+def _compact(group: Group, labels: Sequence[int]) -> list[Element]:
+    """Elements as permutations of the labels; none of a group that is too large."""
+    if not _numbers(group) or any(
+        leaf.order > MAX_COMPARED_ORDER for leaf in _leaves(group)
+    ):
+        return []
+    place: dict[Column, int] = {label: j for j, label in enumerate(labels)}
+    generators = _generators(_relabelled(group, place), len(labels))
+    found = generate(generators, len(labels), MAX_COMPARED_ORDER)
+    return found if len(found) <= MAX_COMPARED_ORDER else []
+
+
+def _relabelled(group: Group, place: Mapping[Column, int]) -> Group:
+    return replace(
+        group,
+        columns=tuple(place[c] for c in group.columns),
+        factors=tuple(_relabelled(f, place) for f in group.factors),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _spelled(group: Group) -> Group | None:
+    """The spelling that depends on the elements alone, where these are few."""
+    labels = sorted(_numbers(group))
+    elements = _compact(group, labels)
+    if not elements:
+        return None
+    flipped = {
+        c for leaf in _leaves(group) if leaf.kind == "sign_flips" for c in leaf.columns
+    }
+    factors: list[Group] = []
+    alone: dict[str, list[int]] = {}
+    for form, atoms in components(elements):
+        cycles = [tuple(labels[j] for j in atom) for atom in atoms]
+        block = {c for cycle in cycles for c in cycle}
+        flip = "sign_flips" if flipped & block else "reflections"
+        if len(block) == 1:
+            alone.setdefault(flip, []).extend(block)
+        elif form == "permutations" and len(block) > 2:
+            factors.append(permutations(len(block), cycles[0]))
+        else:
+            parts = sorted((_of_atom(c, flip) for c in cycles), key=repr)
+            factors.append(parts[0] if len(parts) == 1 else closure(*parts))
+    factors.extend(Group(kind, tuple(c), len(c)) for kind, c in alone.items())
+    factors.sort(key=repr)
+    return factors[0] if len(factors) == 1 else Group("product", factors=tuple(factors))
+
+
+def _of_atom(atom: Atom, flip: str) -> Group:
+    if len(atom) == 1:
+        return Group(flip, atom, 1)
+    return swap(*atom) if len(atom) == 2 else cyclic(len(atom), atom)

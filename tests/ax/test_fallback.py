@@ -66,7 +66,43 @@ def test_a_failed_comparison_keeps_the_incumbents(monkeypatch):
 
     monkeypatch.setattr("bokern.ax.node.compare", compare)
     client = make_client(generation_strategy(["Matern(2.5)", "RBF()"], initial=3))
-    advance(client, 4)
+    with pytest.warns(FitWarning, match="no evidence.*Kept the structures in use"):
+        advance(client, 4)
     assert record(client).used == "structure"
     assert record(client).incumbents == {}
+    assert record(client).searched_at == 0
     assert "no evidence" in record(client).reasons[0]
+    monkeypatch.undo()
+    advance(client, 1)
+    assert set(record(client).evidence["y"]) == {"Matern(2.5)", "RBF()"}
+    assert (record(client).searched_at, record(client).reasons) == (4, [])
+
+
+@pytest.mark.filterwarnings("ignore:.*is left out:bokern.errors.FitWarning")
+def test_the_others_are_tried_if_the_first_structure_cannot_be_fitted(monkeypatch):
+    original, fitted = StructuredGP.fit, []
+
+    def fit(self, *args, **kwargs):
+        fitted.append(str(self.structure))
+        if "RBF" in fitted[-1]:
+            raise FitError("injected failure")
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(StructuredGP, "fit", fit)
+    client = make_client(generation_strategy(["RBF()", "Matern(1.5)"], initial=3))
+    advance(client, 4)
+    assert record(client).incumbents == {"y": {"Matern(1.5)": 1.0}}
+    assert (record(client).used, record(client).reasons) == ("structure", [])
+    # Compared once, then the winner alone: the incumbent is not fitted beforehand.
+    assert fitted == ["RBF()", "Matern(1.5)", "Matern(1.5)"]
+
+
+@pytest.mark.filterwarnings("ignore::bokern.errors.FitWarning")
+def test_it_degrades_if_the_winner_cannot_be_fitted_after_all(monkeypatch):
+    strategy = generation_strategy(["RBF()", "Linear()"], selection="winner", initial=3)
+    client = make_client(strategy)
+    advance(client, 3)
+    break_structures(monkeypatch, lambda text: "Matern" not in text)
+    advance(client, 1)
+    assert set(record(client).evidence["y"]) == {"RBF()", "Linear()"}
+    assert (record(client).used, record(client).searched_at) == ("matern", 3)

@@ -80,7 +80,31 @@ def test_a_copied_node_takes_its_incumbents_from_the_experiment():
     fresh.experiment = client._experiment
     fresh.fit(client._experiment)
     assert fresh.current_node.incumbents == known.incumbents
-    assert client._generation_strategy.clone_reset().name == "Sobol+bokern"
+    clone = client._generation_strategy.clone_reset()
+    clone.experiment = client._experiment
+    # A clone starts with the cache; whatever is in it, the record counts.
+    clone._nodes[1].incumbents = {"y": {"Linear()": 1.0}}
+    clone.fit(client._experiment)
+    assert clone.current_node.incumbents == known.incumbents
+
+
+def test_acquisition_options_are_stored_with_the_node(tmp_path):
+    options = {"delta": 0.05, "scale": 1.0}
+    strategy = generation_strategy(
+        "RBF()", "gp-ucb", initial=2, acquisition_options=options
+    )
+    client = make_client(strategy)
+    client.save_to_json_file(str(tmp_path / "run.json"))
+    text = (tmp_path / "run.json").read_text()
+    node = load(tmp_path / "run.json")._generation_strategy._nodes[1]
+    assert node.acquisition_options == options
+    # Written before there were options.
+    document = json.loads(text)
+    for stored in document["generation_strategy"]["nodes"]:
+        stored.pop("acquisition_options", None)
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    node = load(tmp_path / "old.json")._generation_strategy._nodes[1]
+    assert node.acquisition_options == {}
 
 
 def test_registering_twice_changes_nothing(tmp_path):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import torch
 from ax.core.arm import Arm
 
 from bokern.ax import StructureRecord, generation_strategy
 from bokern.ax.occupied import repeats_failed, with_failed
+from bokern.ax.surrogate import data_generator
 from bokern.ax.training import training_data
 from bokern.errors import DataError
 from tests.ax.conftest import advance, branin_like, make_client, node
@@ -24,6 +26,22 @@ def test_training_data_of_a_fitted_adapter():
     assert (metric.y.shape, metric.noise.shape) == ((4,), (4,))
     shown = [t.arm.parameters["a"] for t in client._experiment.trials.values()][:4]
     assert metric.X["a"].tolist() == pytest.approx(shown)
+
+
+@pytest.mark.integration
+def test_the_data_can_be_read_without_fitting_anything():
+    client = make_client(generation_strategy("Matern(2.5)", initial=3), choice=True)
+    advance(client, 5, lambda p: {"y": (branin_like(p), 0.1)})
+    spec = data_generator({})
+    # The fit behind the last trial had not seen that trial.
+    first_four = client._experiment.lookup_data(trial_indices=range(4))
+    spec.fit(experiment=client._experiment, data=first_four)
+    (fitted,) = training_data(node(client).generator_spec.fitted_adapter)
+    (read,) = training_data(spec.fitted_adapter)
+    assert (read.metric, read.bounds) == (fitted.metric, fitted.bounds)
+    assert read.X.equals(fitted.X)
+    assert torch.equal(read.y, fitted.y)
+    assert torch.equal(read.noise, fitted.noise)
 
 
 @pytest.mark.integration

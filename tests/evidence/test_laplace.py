@@ -13,7 +13,8 @@ from botorch.models.transforms import Log
 from scipy import stats
 from torch import Tensor
 
-from bokern.errors import EvidenceError
+import bokern
+from bokern.errors import ComparisonError, EvidenceError
 from bokern.evidence import FLAGS, laplace
 from bokern.fitting import GRADIENT_TOLERANCE, log_posterior
 from bokern.models import StructuredGP
@@ -277,3 +278,51 @@ def test_the_order_of_imports_changes_nothing():
         for first in ("import botorch", "import gpytorch", "import bokern")
     }
     assert len(values) == 1
+
+
+@pytest.mark.parametrize("factor", [1e-12, 1e-7, 1e9, 1e100])
+def test_evidence_at_extreme_units(factor):
+    torch.manual_seed(3)
+    X = torch.rand(15, 1, dtype=torch.float64)
+    y = torch.sin(6.0 * X[:, 0]) + 0.1 * torch.randn(15, dtype=torch.float64)
+    plain = laplace(bokern.fit("RBF()", X, y)).log_evidence
+    scaled = laplace(bokern.fit("RBF()", X, factor * y)).log_evidence
+    assert scaled + 15 * math.log(factor) == pytest.approx(plain, abs=1e-6)
+
+
+def test_data_and_known_noise_are_told_apart():
+    torch.manual_seed(3)
+    X = torch.rand(15, 1, dtype=torch.float64)
+    y = torch.sin(6.0 * X[:, 0])
+    far = laplace(bokern.fit("RBF()", X, y + 1e9, starts=2))
+    turned = laplace(bokern.fit("RBF()", X, y.flip(0) + 1e9, starts=2))
+    with pytest.raises(ComparisonError, match="data fingerprint"):
+        _ = far - turned
+    small = laplace(bokern.fit("RBF()", X, y, noise=0.1, starts=2))
+    large = laplace(bokern.fit("RBF()", X, y, noise=1.0, starts=2))
+    with pytest.raises(ComparisonError, match="likelihood"):
+        _ = small - large
+
+
+@pytest.mark.filterwarnings("ignore:The model inputs are of type torch.float32")
+def test_float32_is_fitted_in_float64():
+    torch.manual_seed(3)
+    X = torch.rand(15, 2)
+    y = torch.sin(6.0 * X[:, 0]) + 0.1 * torch.randn(15)
+    single = bokern.fit("Matern(2.5)", X, y)
+    double = bokern.fit("Matern(2.5)", X.double(), y.double())
+    assert single.posterior(X).mean.dtype == torch.float32
+    evidence = laplace(single)
+    assert "NOT_AT_OPTIMUM" not in evidence.flags
+    assert evidence.log_evidence == pytest.approx(
+        laplace(double).log_evidence, abs=1e-3
+    )
+
+
+def test_without_free_hyperparameters_there_is_nothing_to_integrate():
+    X = torch.rand(8, 1, dtype=torch.float64)
+    model = bokern.fit("RBF()", X, X[:, 0].square(), starts=1)
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    with pytest.raises(EvidenceError, match="plug_in"):
+        laplace(model)

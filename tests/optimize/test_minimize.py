@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
+from ax.api.client import Client
 
+from bokern.ax import StructureNode
 from bokern.errors import GroupError, SpaceError, StorageError
 from bokern.optimize import choice, minimize
 
@@ -33,6 +36,7 @@ def test_the_result(result):
     assert set(trials["generator"][4:]) <= {"Matern(2.5)", "RBF()"}
     assert (trials["status"] == "completed").all()
     assert len(result.comparison.table) == 2
+    assert result.comparison.target_name == "objective"
     assert len(result.client._experiment.trials) == 9
 
 
@@ -99,6 +103,56 @@ def test_an_exhausted_space_stops_early():
     assert "no point of the space is left" in found.notes[0]
 
 
+def test_a_space_is_used_up_by_failures_too_and_without_a_long_search(monkeypatch):
+    asked = []
+    original = Client.get_next_trials
+
+    def get_next_trials(self, *args, **kwargs):
+        asked.append(len(self._experiment.trials))
+        return original(self, *args, **kwargs)
+
+    monkeypatch.setattr(Client, "get_next_trials", get_next_trials)
+    found = minimize(lambda x: 1 / (x - 2), {"x": [1, 2, 3]}, 8, **ONE)
+    assert sorted(found.trials["x"]) == [1, 2, 3]
+    assert found.best_parameters == {"x": 1}
+    # Ax is not asked for a fourth point, of which it would draw ten thousand.
+    assert asked == [0, 1, 2]
+
+
+def test_gp_ucb_options_are_passed_on():
+    runs = [
+        minimize(
+            bowl,
+            SQUARE,
+            5,
+            acquisition="gp-ucb",
+            acquisition_options={"scale": scale},
+            **ONE,
+        )
+        for scale in (1e-4, 5.0)
+    ]
+    assert runs[0].trials["x"][4] != runs[1].trials["x"][4]
+
+
+def test_numbers_of_numpy():
+    found = minimize(
+        lambda n, r: n + r,
+        {
+            "n": (np.int64(0), np.int64(5)),
+            "r": [np.float64(1.5), np.int32(2)],
+        },
+        np.int64(3),
+        initial=np.int64(3),
+        seed=np.int64(1),
+        optimum=np.float32(1.5),
+        **ONE,
+    )
+    assert len(found.trials) == 3
+    assert {type(n) for n in found.trials["n"].tolist()} == {int}
+    document = json.loads(found.to_json())
+    assert document["space"]["n"] == {"kind": "int", "bounds": [0, 5], "log": False}
+
+
 def test_mixed_space_with_gp_ucb():
     space = {"lr": (1e-4, 1.0, "log"), "n": (1, 8), "kind": choice("a", "b", "c")}
     found = minimize(
@@ -131,6 +185,58 @@ def test_an_interruption_carries_the_result(stop):
     assert "2 finished trials" in caught.value.__notes__[0]
 
 
+def test_an_error_of_the_loop_carries_the_result(monkeypatch):
+    original, fits = StructureNode._fit, []
+
+    def fit(self, *args, **kwargs):
+        fits.append(1)
+        if len(fits) == 2:
+            raise GroupError("too late")
+        original(self, *args, **kwargs)
+
+    monkeypatch.setattr(StructureNode, "_fit", fit)
+    with pytest.raises(GroupError, match="too late") as caught:
+        minimize(bowl, SQUARE, 10, initial=3, **ONE)
+    found = caught.value.result
+    assert len(found.trials) == 4
+    assert found.best_value == found.trials["value"].min()
+    assert found.notes == ("stopped by GroupError after 4 of 10 trials",)
+
+
+def test_an_error_before_the_first_trial_carries_an_empty_result(monkeypatch):
+    def fail(self, *args, **kwargs):
+        raise RuntimeError("at once")
+
+    monkeypatch.setattr(Client, "get_next_trials", fail)
+    with pytest.raises(RuntimeError, match="at once") as caught:
+        minimize(bowl, SQUARE, 10, **ONE)
+    assert caught.value.result.notes == (
+        "stopped by RuntimeError after 0 of 10 trials",
+    )
+
+
+def test_a_value_is_kept_though_ax_cannot_take_it(monkeypatch):
+    def complete_trial(self, *args, **kwargs):
+        raise RuntimeError("disk full")
+
+    monkeypatch.setattr(Client, "complete_trial", complete_trial)
+    with pytest.raises(RuntimeError, match="disk full") as caught:
+        minimize(bowl, SQUARE, 10, **ONE)
+    assert len(caught.value.result.trials) == 1
+
+
+def test_kernels_are_built_before_anything_is_evaluated():
+    calls = []
+    with pytest.raises(GroupError, match="double sum over 720"):
+        minimize(
+            lambda p: calls.append(p),
+            {f"x{i}": (0.0, 1.0) for i in range(6)},
+            20,
+            structures=["RBF()", "Invariant(RBF(), permutations(6), tied=False)"],
+        )
+    assert calls == []
+
+
 def test_silent_in_a_pipe_and_progress_on_request(capfd):
     minimize(bowl, SQUARE, 2, **ONE)
     assert capfd.readouterr() == ("", "")
@@ -154,6 +260,7 @@ def test_bad_budgets(budget):
         ({"initial": []}, SpaceError, "at least 1"),
         ({"initial": "x"}, SpaceError, "list of dictionaries"),
         ({"acquisition": "pi"}, SpaceError, "expected one of"),
+        ({"acquisition_options": {"delta": 0.1}}, SpaceError, "it takes none"),
     ],
 )
 def test_bad_arguments(arguments, error, words):

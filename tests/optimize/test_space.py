@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from bokern.errors import SpaceError
@@ -95,3 +96,25 @@ def test_bad_points(point, words):
 def test_fractions_in_a_whole_number_range():
     with pytest.raises(SpaceError, match="whole number"):
         read_points([{"n": 1.5}], read_space({"n": (1, 9)}))
+
+
+def test_numbers_of_numpy_become_plain_ones():
+    space = {
+        "n": (np.int64(0), np.int32(5)),
+        "x": (np.float32(0.0), np.int64(1)),
+        "v": [np.int64(1), 2, np.float64(2.5)],
+        "flag": choice(np.bool_(True), np.bool_(False)),
+        "word": choice(np.str_("a"), "b"),
+    }
+    n, x, v, flag, word = read_space(space)
+    assert (n.kind, n.bounds, x.kind, x.bounds) == ("int", (0, 5), "float", (0.0, 1.0))
+    assert (v.kind, v.values) == ("float", (1.0, 2.0, 2.5))
+    assert (flag.kind, flag.values) == ("bool", (True, False))
+    assert (word.kind, word.values) == ("str", ("a", "b"))
+    plain = [*n.bounds, *x.bounds, *v.values, *flag.values, *word.values]
+    assert {type(value) for value in plain} == {int, float, bool, str}
+    assert type(n.check(np.int64(3))) is int
+    assert type(x.check(np.float32(0.5))) is float
+    assert flag.check(np.bool_(False)) is False
+    with pytest.raises(SpaceError, match="bounds are finite numbers"):
+        read_space({"n": (np.bool_(False), np.int64(5))})

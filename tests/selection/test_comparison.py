@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from bokern.errors import InputError, StorageError
-from bokern.evidence import FLAGS
+from bokern.evidence import FLAGS, laplace
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import Comparison
 from bokern.selection.comparison import AVERAGE_WITHIN
@@ -94,7 +94,8 @@ def test_probability_of_kinds_structures_and_predicates(comparison):
         "nonstationary"
     ) == pytest.approx(1.0)
     assert comparison.probability("deep") == 0.0
-    assert comparison.probability("Matern(0.5)") == 0.0
+    with pytest.raises(InputError, match=r"Matern\(0\.5\) was not compared"):
+        comparison.probability("Matern(0.5)")
     everything = comparison.probability(lambda s: True)
     assert everything == pytest.approx(1.0)
 
@@ -270,8 +271,24 @@ def test_files_that_cannot_be_read_or_written(comparison, tmp_path, monkeypatch)
 def test_numbers_survive_to_the_last_bit(comparison):
     document = json.loads(comparison.to_json())
     for stored, c in zip(document["candidates"], comparison.candidates, strict=True):
-        assert tuple(stored["theta"]) == c.theta
+        assert tuple(stored["fit"]["theta"]) == c.fit.theta
         assert math.isfinite(stored["evidence"]["log_evidence"])
     assert parse(document["candidates"][0]["structure"]["structure"]) == (
         comparison.best
     )
+
+
+def test_a_model_keeps_how_it_was_fitted(comparison):
+    for c in Comparison.from_json(comparison.to_json()).candidates:
+        model = comparison.model(c.structure)
+        assert model.fit_result == c.fit
+        again = laplace(model)
+        assert again.log_evidence == pytest.approx(c.evidence.log_evidence, abs=1e-9)
+        own = {"NESTED_VIOLATION"}
+        assert set(again.flags) == set(c.evidence.flags) - own
+
+
+def test_columns_are_found_by_name_and_by_number(comparison):
+    best = comparison.best.resolve(comparison.column_names)
+    assert comparison.probability(best) == comparison.probability(comparison.best)
+    assert str(comparison.model(best).structure) == str(comparison.model().structure)

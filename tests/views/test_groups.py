@@ -21,6 +21,7 @@ from bokern.views import (
     sign_flips,
     swap,
 )
+from bokern.views.elements import compose
 from bokern.views.groups import MAX_ORDER
 from tests import strategies
 from tests.oracles.group_actions import act
@@ -78,6 +79,14 @@ def test_images_by_hand(group, images):
     assert {_rounded(act(g, [0.1, 0.2, 0.3])) for g in elements} == images
 
 
+@given(strategies.groups(4), strategies.groups(4), st.data())
+def test_composed_elements_act_one_after_the_other(one, other, data):
+    g = data.draw(st.sampled_from(one.elements(4)))
+    h = data.draw(st.sampled_from(other.elements(4)))
+    point = [0.11, 0.23, 0.37, 0.41]
+    assert _rounded(act(compose(g, h), point)) == _rounded(act(g, act(h, point)))
+
+
 @given(strategies.groups(4))
 def test_orbits_are_those_of_the_elements(group):
     expected = [min(index[j] for index, _ in group.elements(4)) for j in range(4)]
@@ -118,7 +127,72 @@ def test_ways_to_write_one_group_have_one_canonical_form(ways):
 
 
 def test_cyclic_order_matters():
-    assert cyclic(3, [0, 2, 1]).canonical() != cyclic(3, [0, 1, 2]).canonical()
+    assert cyclic(4, [0, 2, 1, 3]).canonical() != cyclic(4, range(4)).canonical()
+
+
+@pytest.mark.parametrize(
+    ("group", "text"),
+    [
+        (permutations(2), "swap(0, 1)"),
+        (cyclic(2), "swap(0, 1)"),
+        (cyclic(3, [2, 1, 0]), "cyclic(3, columns=[0, 1, 2])"),
+        (
+            closure(swap(0, 1), swap(2, 1)),
+            "permutations(3, columns=[0, 1, 2])",
+        ),
+        (closure(swap(0, 3), swap(1, 2)), "product(swap(0, 3), swap(1, 2))"),
+        (reflections(1) * reflections(0), "reflections(0, 1)"),
+        (sign_flips(1) * sign_flips(0), "sign_flips(0, 1)"),
+        (
+            closure(reflections(2), swap(0, 2)),
+            "closure(reflections(0), swap(0, 2))",
+        ),
+        (
+            closure(sign_flips(2), swap(0, 2)),
+            "closure(sign_flips(0), swap(0, 2))",
+        ),
+        (D4, "closure(cyclic(4, columns=[0, 1, 2, 3]), swap(0, 2))"),
+        (permutations(9), f"permutations(9, columns={list(range(9))})"),
+    ],
+    ids=repr,
+)
+def test_canonical_spellings(group, text):
+    moved = 1 + max(group.moved())
+    canonical = group.resolve([f"x{j}" for j in range(moved)]).canonical()
+    assert repr(canonical) == text
+    assert canonical.canonical() == canonical
+
+
+def test_equal_elements_have_one_canonical_form_and_others_another():
+    """Every leaf on four columns, and every closure of two."""
+    leaves = [reflections(j) for j in range(4)]
+    for n in (2, 3, 4):
+        for chosen in itertools.permutations(range(4), n):
+            leaves += [permutations(n, chosen), cyclic(n, chosen)]
+    leaves = list({frozenset(g.elements(4)): g for g in leaves}.values())
+    pairs = itertools.product(leaves, repeat=2)
+    found = {}
+    for group in (*leaves, *(closure(*pair) for pair in pairs)):
+        elements = frozenset(group.elements(4))
+        if len(elements) > 120:
+            continue
+        canonical = group.canonical()
+        assert found.setdefault(elements, canonical) == canonical
+        assert frozenset(canonical.elements(4)) == elements
+    assert len(set(found.values())) == len(found) > 50
+
+
+@given(strategies.groups(4), strategies.groups(4))
+def test_contains_is_inclusion_of_elements(one, other):
+    expected = set(other.elements(4)) <= set(one.elements(4))
+    assert one.contains(other) is (expected and len(one.elements(4)) <= 120)
+
+
+def test_contains_of_names_and_of_large_groups_is_equality():
+    assert permutations(3).contains(permutations(3))
+    assert not permutations(3, ["a", "b", "c"]).contains(swap("a", "b"))
+    assert not permutations(6, range(6)).contains(swap(0, 1))
+    assert permutations(6, range(6)).contains(permutations(6, range(6)))
 
 
 def test_columns_by_name_and_by_number_are_the_same():

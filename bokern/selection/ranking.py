@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
 from tqdm import tqdm
 
 from bokern.build import lifted_start, unfitted
-from bokern.errors import BokernError, FitError, FitWarning, InputError, StructureError
+from bokern.errors import (
+    BokernError,
+    EvidenceError,
+    FitError,
+    FitWarning,
+    InputError,
+    StructureError,
+)
 from bokern.evidence import Evidence, laplace
 from bokern.inputs import Bounds, Observations, read_observations
 from bokern.models import StructuredGP
@@ -81,7 +90,10 @@ def compare_observations(
         bar.set_postfix_str(str(structure)[:40])
         try:
             model = unfitted(structure, data, **settings.options()).fit()
-            fitted[structure] = model, laplace(model)
+            evidence = laplace(model)
+            if not math.isfinite(evidence.log_evidence):
+                raise EvidenceError(f"the log evidence is {evidence.log_evidence}")
+            fitted[structure] = model, evidence
         except (BokernError, RuntimeError, ValueError) as error:
             failures.append((str(structure), f"{type(error).__name__}: {error}"))
             warnings.warn(
@@ -141,9 +153,14 @@ def _mend_nesting(fitted: dict[Structure, tuple[StructuredGP, Evidence]]) -> Non
             )
             if short >= -NESTED_SLACK:
                 continue
-            child.fit(warm=start.unsqueeze(0))
-            evidence = laplace(child)
-            if child.fit_result.objective < objective(start).item() - NESTED_SLACK:
-                flags = (*evidence.flags, "NESTED_VIOLATION")
-                evidence = replace(evidence, flags=flags)
-            fitted[structure] = child, evidence
+            again = deepcopy(child)
+            try:
+                again.fit(warm=start.unsqueeze(0))
+                mended = laplace(again)
+            except (BokernError, RuntimeError, ValueError):
+                again, mended = child, evidence
+            assert again.fit_result is not None
+            if again.fit_result.objective < objective(start).item() - NESTED_SLACK:
+                flags = (*mended.flags, "NESTED_VIOLATION")
+                mended = replace(mended, flags=tuple(dict.fromkeys(flags)))
+            child, evidence = fitted[structure] = again, mended

@@ -1,0 +1,123 @@
+"""An example, or several, of every kernel class, on a given number of columns."""
+
+from __future__ import annotations
+
+import torch
+
+from bokern.kernels import (
+    Columns,
+    KumaraswamyKernel,
+    LinearKernel,
+    MaternKernel,
+    OutputscaleKernel,
+    PeriodicKernel,
+    ProductKernel,
+    RationalQuadraticKernel,
+    RBFKernel,
+    StructureKernel,
+    SumKernel,
+    ViewSumKernel,
+    ZeroMeanDeepKernel,
+)
+from bokern.views import Orbit, cyclic, reflections
+
+
+def every(dim):
+    return Columns(range(dim), None, dim)
+
+
+def first(dim):
+    """The first column only."""
+    return Columns([0], None, dim)
+
+
+def tied(dim):
+    return Columns(range(dim), [0] * dim, dim)
+
+
+def orbit(dim):
+    group = cyclic(dim, range(dim)) if dim > 1 else reflections(0)
+    return Orbit(group, dim)
+
+
+EXAMPLES = {
+    RBFKernel: {
+        "ard": lambda d, b: RBFKernel(every(d), b),
+        "first": lambda d, b: RBFKernel(first(d), b),
+        "tied": lambda d, b: RBFKernel(tied(d), b),
+    },
+    MaternKernel: {
+        str(nu): lambda d, b, nu=nu: MaternKernel(every(d), nu, b)
+        for nu in (0.5, 1.5, 2.5)
+    },
+    RationalQuadraticKernel: {"ard": lambda d, b: RationalQuadraticKernel(every(d), b)},
+    PeriodicKernel: {
+        "ard": lambda d, b: PeriodicKernel(every(d), b),
+        "tied": lambda d, b: PeriodicKernel(tied(d), b),
+    },
+    LinearKernel: {
+        "ard": lambda d, b: LinearKernel(every(d), b),
+        "first": lambda d, b: LinearKernel(first(d), b),
+    },
+    ZeroMeanDeepKernel: {
+        f"width {h}": lambda d, b, h=h: ZeroMeanDeepKernel(every(d), h, b)
+        for h in (1, 3)
+    },
+    OutputscaleKernel: {"rbf": lambda d, b: OutputscaleKernel(RBFKernel(every(d), b))},
+    KumaraswamyKernel: {
+        "all": lambda d, b: KumaraswamyKernel(MaternKernel(every(d), 2.5, b), every(d)),
+        "first": lambda d, b: KumaraswamyKernel(RBFKernel(every(d), b), first(d)),
+    },
+    SumKernel: {
+        "two": lambda d, b: SumKernel(
+            [LinearKernel(first(d), b), OutputscaleKernel(RBFKernel(every(d), b))]
+        )
+    },
+    ProductKernel: {
+        "two": lambda d, b: ProductKernel(
+            [PeriodicKernel(first(d), b), RationalQuadraticKernel(every(d), b)]
+        )
+    },
+    ViewSumKernel: {
+        "single": lambda d, b: ViewSumKernel(RBFKernel(tied(d), b), orbit(d), True),
+        "double": lambda d, b: ViewSumKernel(
+            MaternKernel(every(d), 1.5, b), orbit(d), False
+        ),
+        "bare": lambda d, b: ViewSumKernel(
+            OutputscaleKernel(RBFKernel(tied(d), b)), orbit(d), True, normalize=False
+        ),
+    },
+}
+
+BUILDERS = {
+    f"{cls.__name__}[{name}]": build
+    for cls, examples in EXAMPLES.items()
+    for name, build in examples.items()
+}
+
+
+def concrete_classes(cls=StructureKernel):
+    """All subclasses in the package that leave nothing abstract."""
+    abstract = any(
+        getattr(getattr(cls, name, None), "__isabstractmethod__", False)
+        for name in dir(cls)
+    )
+    ours = cls.__module__.startswith("bokern.")
+    found = {cls} if ours and not abstract else set()
+    return found.union(*(concrete_classes(sub) for sub in cls.__subclasses__()))
+
+
+def randomise(kernel, seed=0):
+    """Moves every hyperparameter by half a unit in unconstrained coordinates."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in kernel.parameters():
+            step = torch.randn(parameter.shape, generator=generator)
+            parameter.add_(0.5 * step.to(parameter))
+    return kernel
+
+
+def points(*shape, seed=0):
+    """Uniform points of the unit cube."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.rand(*shape, generator=generator, dtype=torch.float64)
