@@ -81,6 +81,11 @@ class StructureKernel(Kernel):
         """
         return 1
 
+    @property
+    def label(self) -> str:
+        """What tables call this part of a kernel."""
+        return type(self).__name__.removesuffix("Kernel")
+
     @abstractmethod
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
@@ -206,6 +211,11 @@ class WrapperKernel(StructureKernel):
         return self.base_kernel.evaluations
 
     @property
+    def label(self) -> str:
+        """The wrapper's name around that of the base."""
+        return f"{super().label}({self.base_kernel.label})"
+
+    @property
     def lengthscale(self) -> Tensor:
         """Lengthscales of the base, in its units."""
         return self.base_kernel.lengthscale
@@ -227,6 +237,11 @@ class OutputscaleKernel(WrapperKernel):
     def __init__(self, base_kernel: StructureKernel) -> None:
         super().__init__(base_kernel)
         self.register_hyperparameter("outputscale", (), hyperpriors.outputscale())
+
+    @property
+    def label(self) -> str:
+        """That of the base, whose variance it is."""
+        return self.base_kernel.label
 
     @property
     def outputscale(self) -> Tensor:

@@ -13,6 +13,8 @@ from bokern.kernels.base import StructureKernel
 
 
 class _CompositeKernel(StructureKernel):
+    symbol: str
+
     def __init__(self, kernels: Sequence[StructureKernel]) -> None:
         super().__init__(kernels[0].batch_shape)
         self.kernels = nn.ModuleList(kernels)
@@ -27,6 +29,12 @@ class _CompositeKernel(StructureKernel):
         """Those of the part with most."""
         kernels = cast("Iterable[StructureKernel]", self.kernels)
         return max(kernel.evaluations for kernel in kernels)
+
+    @property
+    def label(self) -> str:
+        """Those of the parts, combined."""
+        kernels = cast("Iterable[StructureKernel]", self.kernels)
+        return f" {self.symbol} ".join(kernel.label for kernel in kernels)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
@@ -43,6 +51,8 @@ class _CompositeKernel(StructureKernel):
 class SumKernel(_CompositeKernel):
     r"""The kernel of a sum of independent functions, $\sum_i k_i$."""
 
+    symbol = "+"
+
     def combine(self, a: Tensor, b: Tensor) -> Tensor:
         """Their sum."""
         return a + b
@@ -50,6 +60,8 @@ class SumKernel(_CompositeKernel):
 
 class ProductKernel(_CompositeKernel):
     r"""The elementwise product $\prod_i k_i$, PSD by Schur's theorem."""
+
+    symbol = "*"
 
     def combine(self, a: Tensor, b: Tensor) -> Tensor:
         """Their product."""

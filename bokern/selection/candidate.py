@@ -8,6 +8,7 @@ from typing import Any
 from bokern import hyperpriors
 from bokern.evidence import Evidence
 from bokern.fitting import FitResult
+from bokern.kernels import StructureKernel
 from bokern.models import StructuredGP
 from bokern.structures import Structure
 
@@ -63,24 +64,37 @@ def describe_hyperparameters(model: StructuredGP) -> tuple[tuple[str, str, str],
             )
             priors[key] = hyperpriors.describe(prior)
     objective = model.log_posterior()
-    rows = []
+    rows, parts = [], []
     for name, value in objective.values(objective.get()).items():
         key = name.replace("raw_", "")
         shown = ", ".join(f"{v:.4g}" for v in value.flatten().tolist())
         prior = priors.get(key, "none")
         if key == "likelihood.noise_covar.noise":
             prior = f"{hyperpriors.NOISE_FLOOR:g} + {prior}"
-        rows.append((_short(key), prior, shown))
-    return tuple(rows)
+        path, _, parameter = key.rpartition(".")
+        rows.append(({"constant": "mean"}.get(parameter, parameter), prior, shown))
+        parts.append(_part(model, path))
+    if len({part for part in parts if part}) < 2:
+        return tuple(rows)
+    names = _numbered(
+        [f"{p}: {row[0]}" if p else row[0] for p, row in zip(parts, rows, strict=True)]
+    )
+    return tuple(
+        (name, prior, shown)
+        for name, (_, prior, shown) in zip(names, rows, strict=True)
+    )
 
 
-def _short(name: str) -> str:
-    for long, short in (
-        ("covar_module.", ""),
-        ("likelihood.noise_covar.", ""),
-        ("mean_module.constant", "mean"),
-        ("base_kernel.", ""),
-        ("kernels.", ""),
-    ):
-        name = name.replace(long, short)
-    return name
+def _part(model: StructuredGP, path: str) -> str:
+    """The part of the kernel that a parameter belongs to, if it is one of a kernel."""
+    if not path.startswith("covar_module"):
+        return ""
+    module = model.get_submodule(path)
+    assert isinstance(module, StructureKernel)
+    return module.label
+
+
+def _numbered(names: list[str]) -> list[str]:
+    """Names made distinct by a number behind the second and further of a kind."""
+    counts = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{n} (#{c + 1})" if c else n for n, c in zip(names, counts, strict=True)]
