@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -51,12 +52,19 @@ from bokern.ax.surrogate import (
 )
 from bokern.ax.training import MetricData, training_data
 from bokern.errors import ColumnError, FitWarning, GroupError, StructureError
+from bokern.inputs import MIN_ROWS
 from bokern.seeding import spawn
 from bokern.selection import Comparison, compare
 from bokern.structures import Structure
 
 GROWTH = 1.2
 """Factor by which the data must have grown before structures are compared again."""
+
+MODEL_SCALE = (
+    "inputs and targets are as Ax hands them to the model: targets standardised, "
+    "logarithms and one-hot columns where the space says so"
+)
+"""Said of every comparison that a node makes; structures compare all the same."""
 
 LEVELS = ("structure", "matern", "sobol")
 """What a node generates from, in the order in which it degrades."""
@@ -196,7 +204,8 @@ class StructureNode(GenerationNode):
     ) -> None:
         """Compares the structures if the data have grown enough since the last time."""
         rows = len((experiment.lookup_data() if data is None else data).df)
-        if rows < GROWTH * self.searched_at:  # No metric has more observations.
+        # No metric has more observations than there are rows.
+        if rows < max(MIN_ROWS, GROWTH * self.searched_at):
             return
         reader = data_generator(self.generator_kwargs)
         try:
@@ -239,6 +248,9 @@ class StructureNode(GenerationNode):
             except Exception as error:
                 self._note(f"no comparison for {metric.metric}", error)
                 continue
+            comparison.data = replace(
+                comparison.data, notes=(*comparison.notes, MODEL_SCALE)
+            )
             self.comparisons[metric.metric] = comparison
             self.incumbents[metric.metric] = weights(comparison, self.selection)
             self._evidence[metric.metric] = evidence_of(comparison)

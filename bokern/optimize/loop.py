@@ -183,12 +183,14 @@ class _Run:
     def result(
         self, space: Mapping[str, Any], seed: int, optimum: float | None
     ) -> OptimizationResult:
-        if len(self.table) and not self.table.best_parameters:
-            self.notes.append("every trial failed: see trials['reason']")
+        trials = self.table.to_frame()
+        if len(trials) and not self.table.best_parameters:
+            first = trials["reason"].iloc[0]
+            self.notes.append(f"every trial failed, the first with {first}")
         return OptimizationResult(
             best_parameters=self.table.best_parameters,
             best_value=self.table.best_value,
-            trials=self.table.to_frame(),
+            trials=trials,
             space=dict(space),
             seed=seed,
             client=self.client,

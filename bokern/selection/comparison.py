@@ -141,7 +141,8 @@ class Comparison:
         kinds = {kind for s in self.structures for kind in s.kinds} | KINDS
         if isinstance(what, str) and what in kinds:
             return self._sum(lambda s: what in s.kinds)
-        if isinstance(what, str | Structure):
+        word = isinstance(what, str) and what.isidentifier()
+        if isinstance(what, str | Structure) and not word:
             found = self._find(what)
             return self._sum(lambda s: s == found.structure)
         if callable(what):

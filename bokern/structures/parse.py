@@ -54,7 +54,7 @@ def parse(text: str) -> Structure:
             "'Matern(2.5) + Periodic()'"
         ) from error
     except TypeError as error:
-        reason = str(error).replace("__init__() ", "")
+        reason = str(error).replace(".__init__()", "()")
         raise StructureError(
             f"cannot read the structure {text!r:.120}: {reason}"
         ) from error

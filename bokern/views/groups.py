@@ -283,7 +283,8 @@ class Group:
                     f"{self!r} interchanges {names[first]!r} with bounds "
                     f"[{lower[first]:g}, {upper[first]:g}] and {names[c]!r} with "
                     f"bounds [{lower[c]:g}, {upper[c]:g}]: columns that a group "
-                    "interchanges need equal bounds; pass bounds= that are equal"
+                    "interchanges need equal bounds: declare them, by bounds= or "
+                    "--bounds"
                 )
 
 
