@@ -13,7 +13,7 @@ import torch
 from bokern.errors import InputError, StorageError
 from bokern.evidence import FLAGS, laplace
 from bokern.models import MixtureGP, StructuredGP
-from bokern.selection import Comparison
+from bokern.selection import Comparison, compare
 from bokern.selection.comparison import AVERAGE_WITHIN
 from bokern.structures import parse
 
@@ -292,3 +292,28 @@ def test_columns_are_found_by_name_and_by_number(comparison):
     best = comparison.best.resolve(comparison.column_names)
     assert comparison.probability(best) == comparison.probability(comparison.best)
     assert str(comparison.model(best).structure) == str(comparison.model().structure)
+
+
+def test_hyperparameters_carry_the_part_that_they_belong_to():
+    X = torch.linspace(0.0, 1.0, 12, dtype=torch.float64)
+    y = torch.sin(9.0 * X)
+    found = compare(
+        ["RBF()", "RBF() + RBF() * Periodic()", "Kumaraswamy(Matern(1.5))"],
+        X,
+        y,
+        starts=1,
+    )
+    names = {
+        structure: list(rows["hyperparameter"])
+        for structure, rows in found.priors.groupby("structure")
+    }
+    assert names["RBF()"] == ["mean", "outputscale", "lengthscale", "noise"]
+    assert "Kumaraswamy(Matern): concentration_a" in names["Kumaraswamy(Matern(1.5))"]
+    both = names[str(parse("RBF() + RBF() * Periodic()"))]
+    assert len(set(both)) == len(both)
+    assert {"Periodic * RBF: outputscale", "RBF: lengthscale (#2)"} <= set(both)
+
+
+def test_an_unknown_kind_is_answered_with_the_known_ones(comparison):
+    with pytest.raises(InputError, match=r"expects a kind .*invariant.*'symmetric'"):
+        comparison.probability("symmetric")
