@@ -30,7 +30,7 @@ BATCH_ELEMENTS = 2**21
 EXPLORE_ABOVE, EXPLORED, EXPLORE_ITERATIONS = 9, 4, 15
 """Above so many coordinates, so many times more starts are optimised for so many
 iterations, and the best go on: SE × periodic + SE + RQ on log-airline, with 10, is so
-found from all seeds, without it from half of them."""
+found from 10 of 10 seeds; at its MAP one of two seeds missed it by 33 nats without."""
 
 LBFGS_GRADIENT, LBFGS_FACTOR = 1e-3, 1e9
 """L-BFGS stops early, at 2e-7 of relative change: Newton steps finish the best."""
