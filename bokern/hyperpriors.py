@@ -1,9 +1,9 @@
 r"""The default priors on hyperparameters, in one place.
 
 They suit inputs in the unit cube of the declared box and z-scored outcomes. Each is
-proper, each is declared on the constrained (positive) value, and all but the mean and
-the offset are log-normal, so that in log coordinates, Jacobian included, they are
-Gaussian. Evidence depends on them; every report prints them.
+proper, each is declared on the constrained (positive) value, and all but the mean, the
+offset and the score of a location are log-normal, so that in log coordinates, Jacobian
+included, they are Gaussian. Evidence depends on them; every report prints them.
 """
 
 from __future__ import annotations
@@ -60,6 +60,21 @@ def offset() -> Prior:
 def concentration() -> Prior:
     """Concentrations of a Kumaraswamy warp; 1 and 1 are the identity."""
     return _log_normal(0.0, 0.75)
+
+
+def change_location() -> Prior:
+    """Of ζ, for a change-point at Φ(ζ), which is uniform on the column's range."""
+    return _normal(0.0, 1.0)
+
+
+def change_width() -> Prior:
+    """Width of a change-point, in units of the box."""
+    return _log_normal(math.log(0.05), 1.0)
+
+
+def outcome_power() -> Prior:
+    """Power of a Yeo–Johnson transform of outcomes, cut to [0, 2]; 1 is none."""
+    return _normal(1.0, 1.0)
 
 
 def latent_scale() -> Prior:

@@ -29,6 +29,23 @@ REFERENCES = MappingProxyType(
         "double-bounded random processes. Journal of Hydrology, 1980.",
         "InputWarping": "Snoek, Swersky, Zemel, Adams: Input Warping for Bayesian "
         "Optimization of Non-Stationary Functions. ICML 2014.",
+        "CKS": "Duvenaud, Lloyd, Grosse, Tenenbaum, Ghahramani: Structure Discovery in "
+        "Nonparametric Regression through Compositional Kernel Search. ICML 2013.",
+        "ABCD": "Lloyd, Duvenaud, Grosse, Tenenbaum, Ghahramani: Automatic "
+        "Construction and Natural-Language Description of Nonparametric Regression "
+        "Models. AAAI 2014.",
+        "YeoJohnson": "Yeo, Johnson: A New Family of Power Transformations to Improve "
+        "Normality or Symmetry. Biometrika, 2000.",
+        "StateSpace": "Hartikainen, Särkkä: Kalman Filtering and Smoothing Solutions "
+        "to Temporal Gaussian Process Regression Models. MLSP 2010.",
+        "ParallelKalman": "Särkkä, García-Fernández: Temporal Parallelization of "
+        "Bayesian Smoothers. IEEE Transactions on Automatic Control, 2021.",
+        "Smoothing": "de Jong: Smoothing and Interpolation with the State-Space Model. "
+        "Journal of the American Statistical Association, 1989.",
+        "SMC": "Del Moral, Doucet, Jasra: Sequential Monte Carlo Samplers. Journal of "
+        "the Royal Statistical Society B, 2006.",
+        "WasteFree": "Dau, Chopin: Waste-free Sequential Monte Carlo. Journal of the "
+        "Royal Statistical Society B, 2022.",
         "Laplace": "MacKay: Bayesian Interpolation. Neural Computation, 1992.",
     }
 )

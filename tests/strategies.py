@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from bokern.structures import (
     RBF,
+    ChangePoint,
     DeepSE,
     Invariant,
     Kumaraswamy,
@@ -66,10 +67,12 @@ def structures(dim=3, names=False, averages=True):
 
 
 def _wrapped(inner, dim, names, averages):
+    one = st.sampled_from(NAMES[:dim]) if names else st.integers(0, dim - 1)
     parts = st.lists(inner, min_size=2, max_size=3).map(tuple)
     nodes = [
         st.builds(Sum, parts),
         st.builds(Product, parts),
+        st.builds(ChangePoint, inner, inner, columns=st.tuples(one)),
         st.builds(Kumaraswamy, inner, columns=columns(dim, names=names)),
     ]
     if averages:

@@ -43,6 +43,8 @@ PRIORS = {
     ),
     "mixture shape": (hyperpriors.mixture_shape(), log_normal(math.log(2.0), 1.0)),
     "offset": (hyperpriors.offset(), stats.norm(0.5, 0.5)),
+    "change location": (hyperpriors.change_location(), stats.norm(0.0, 1.0)),
+    "change width": (hyperpriors.change_width(), log_normal(math.log(0.05), 1.0)),
     "concentration": (hyperpriors.concentration(), CONCENTRATION),
     "latent scale": (hyperpriors.latent_scale(), log_normal(math.log(0.5), 1.0)),
     "latent lengthscale(1)": (
@@ -66,6 +68,15 @@ def agree(prior, law):
 @pytest.mark.parametrize(("prior", "law"), PRIORS.values(), ids=PRIORS)
 def test_densities(prior, law):
     agree(prior, law)
+
+
+def test_a_change_point_is_uniform_on_the_range():
+    """Equal shares of the prior of its score are equal parts of the range."""
+    kernel = parse("ChangePoint(RBF(), RBF())").kernel(KernelSpace(1))
+    for share in (0.01, 0.25, 0.5, 0.9):
+        score = stats.norm(0.0, 1.0).ppf(share)
+        kernel.initialize_hyperparameter("location_score", score)
+        assert kernel.location.item() == pytest.approx(share, abs=1e-12)
 
 
 def test_noise_floor():
@@ -98,6 +109,12 @@ OF_KERNELS = {
         "concentration_a": CONCENTRATION,
         "concentration_b": CONCENTRATION,
     },
+    "ChangePoint(RBF(), Matern(0.5), columns=[1])": {
+        "outputscale": OUTPUTSCALE,
+        "lengthscale": lengthscale(3),
+        "location_score": stats.norm(0.0, 1.0),
+        "width": log_normal(math.log(0.05), 1.0),
+    },
     "Invariant(RBF(), swap(0, 1))": {
         "outputscale": OUTPUTSCALE,
         "lengthscale": lengthscale(3),
@@ -114,7 +131,8 @@ def test_each_hyperparameter_has_its_prior_on_its_constrained_value(text, laws):
         seen.add(parameter)
         agree(prior, laws[parameter])
         raw = getattr(module, f"raw_{parameter}").detach()
-        expected = raw if parameter == "offset" else raw.exp()
+        free = parameter in ("offset", "location_score")
+        expected = raw if free else raw.exp()
         torch.testing.assert_close(read(module).detach(), expected)
     assert seen == set(laws)
 

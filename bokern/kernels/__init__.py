@@ -7,6 +7,7 @@ from bokern.kernels.base import (
     StructureKernel,
     WrapperKernel,
 )
+from bokern.kernels.change_point import ChangePointKernel
 from bokern.kernels.composite import ProductKernel, SumKernel
 from bokern.kernels.deep import ZeroMeanDeepKernel
 from bokern.kernels.input_warp import KumaraswamyKernel
@@ -21,6 +22,7 @@ from bokern.kernels.stationary import (
 from bokern.kernels.view_sum import ViewSumKernel, without_symmetry
 
 __all__ = [
+    "ChangePointKernel",
     "ColumnKernel",
     "Columns",
     "KumaraswamyKernel",

@@ -2,6 +2,7 @@
 
 from bokern.structures.base import SCHEMA_VERSION, KernelSpace, Structure
 from bokern.structures.catalogue import CatalogueEntry, catalogue
+from bokern.structures.change_point import ChangePoint
 from bokern.structures.classical import (
     RBF,
     Linear,
@@ -29,6 +30,7 @@ __all__ = [
     "RBF",
     "SCHEMA_VERSION",
     "CatalogueEntry",
+    "ChangePoint",
     "DeepSE",
     "Group",
     "Invariant",

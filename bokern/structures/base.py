@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, cast
 
 from bokern.errors import ColumnError, StructureError
 from bokern.kernels import Columns, OutputscaleKernel, StructureKernel
-from bokern.views.groups import Column, Group, check_column, resolve_column
+from bokern.views.groups import (
+    Column,
+    Group,
+    check_column,
+    column_name,
+    resolve_column,
+)
 
 SCHEMA_VERSION = 1
 
@@ -45,6 +51,38 @@ class KernelSpace:
                 "resolve(names) turns names into numbers"
             )
         return Columns(index or range(self.dim), self.ties, self.dim)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a structure's kernel a part of it stands.
+
+    Args:
+        part: The part.
+        path: Where its kernel lies, such as ``"base_kernel."``.
+        scaled: Whether its kernel there has an outputscale.
+    """
+
+    part: Structure
+    path: str
+    scaled: bool
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a structure's hyperparameters lie in its kernel.
+
+    Args:
+        node: What the kernel is built as: the structure, or an equal one.
+        path: Where its own hyperparameters lie, all but an outputscale.
+        scale: Name of its own outputscale, if it has one.
+        places: Its parts.
+    """
+
+    node: Structure
+    path: str = ""
+    scale: str | None = None
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,6 +146,26 @@ class Structure(ABC):
         """The GPyTorch kernel, on the unit cube, with its outputscale."""
         return OutputscaleKernel(self.correlation(space))
 
+    def layout(self, scaled: bool) -> Layout:
+        """Where hyperparameters lie in `kernel`, or, unscaled, in `correlation`."""
+        inner = self._correlation_layout()
+        if not scaled:
+            return inner
+        places = (replace(p, path=f"base_kernel.{p.path}") for p in inner.places)
+        path = f"base_kernel.{inner.path}"
+        return Layout(inner.node, path, "raw_outputscale", tuple(places))
+
+    def _correlation_layout(self) -> Layout:
+        return Layout(self)
+
+    @property
+    def constant_at(self) -> Mapping[str, float]:
+        """Raw values at which the correlation is 1 everywhere; none if there are none.
+
+        To 4e-8 a column.
+        """
+        return {}
+
     def canonical(self) -> Structure:
         """The representative of all ways to write this structure."""
         parts = [child.canonical() for child in self.children]
@@ -137,6 +195,22 @@ class Structure(ABC):
                 raise ColumnError(f"{self} names a column twice")
             everything = len(numbers) == len(names)
             node = replace(node, columns=() if everything else numbers)
+        return node
+
+    def named(self, names: Sequence[str]) -> Structure:
+        """The same structure with every numbered column by its name, to be shown.
+
+        Args:
+            names: Names of all columns of the data, in order.
+        """
+        parts = [child.named(names) for child in self.children]
+        node: Any = self.with_children(parts) if parts else self
+        if self.columns:
+            node = replace(
+                node, columns=tuple(column_name(c, names) for c in self.columns)
+            )
+        if self.group is not None:
+            node = replace(node, group=self.group.named(names))
         return node
 
     def nodes(self) -> Iterator[Structure]:

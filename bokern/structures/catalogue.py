@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bokern.structures.base import Structure
+from bokern.structures.change_point import ChangePoint
 from bokern.structures.classical import (
     RBF,
     Linear,
@@ -39,6 +40,7 @@ EXAMPLES: tuple[Structure, ...] = (
     Invariant(Matern(2.5), permutations(3)),
     Sum((Linear(), RBF())),
     Product((Periodic(), RBF())),
+    ChangePoint(RBF(), RBF()),
 )
 """One structure of each kind."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -19,6 +19,10 @@ from bokern.kernels.stationary import MATERN_NUS
 from bokern.structures.base import KernelSpace, Structure, column_tuple, ordered
 from bokern.views.groups import Column, Group
 
+LONG = 9.0
+"""Log lengthscale at which a smooth correlation is 1 to 4e-8 a column; within the box
+of the optimiser."""
+
 
 @dataclass(frozen=True, repr=False)
 class _Leaf(Structure):
@@ -31,6 +35,11 @@ class _Leaf(Structure):
     def family(self) -> str:
         """Stationary, unless a class says otherwise."""
         return "stationary"
+
+    @property
+    def constant_at(self) -> Mapping[str, float]:
+        """At a lengthscale far beyond the box, unless a class says otherwise."""
+        return {"raw_lengthscale": LONG}
 
     def canonical(self) -> Structure:
         """With the columns in order."""
@@ -73,6 +82,11 @@ class Matern(_Leaf):
     def _arguments(self) -> list[str]:
         columns = [f"columns={list(self.columns)!r}"] if self.columns else []
         return [repr(self.nu), *columns]
+
+    @property
+    def constant_at(self) -> Mapping[str, float]:
+        """As other leaves, but for ν = ½, which is 1 less a multiple of 1/ℓ."""
+        return {} if self.nu == 0.5 else super().constant_at
 
     def correlation(self, space: KernelSpace) -> StructureKernel:
         """Matérn kernel of the columns."""
@@ -122,6 +136,11 @@ class Linear(_Leaf):
     def has_constant_variance(self) -> bool:
         """No: it vanishes at the offset."""
         return False
+
+    @property
+    def constant_at(self) -> Mapping[str, float]:
+        """Nowhere."""
+        return {}
 
     def is_symmetric_under(self, group: Group) -> bool:
         """As other leaves, but not under reflections, which move the offset."""

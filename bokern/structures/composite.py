@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from bokern.errors import StructureError
 from bokern.kernels import ProductKernel, StructureKernel, SumKernel
-from bokern.structures.base import KernelSpace, Structure, check_part
+from bokern.structures.base import KernelSpace, Layout, Place, Structure, check_part
 from bokern.structures.classical import RBF
 from bokern.views.groups import Group
 
@@ -103,6 +103,14 @@ class Sum(_Composite):
         kernels = [first.correlation(space), *(part.kernel(space) for part in others)]
         return SumKernel(kernels)
 
+    def layout(self, scaled: bool) -> Layout:
+        """Every part with its outputscale, or all but the first."""
+        places = (
+            Place(part, f"kernels.{i}.", scaled or i > 0)
+            for i, part in enumerate(self.parts)
+        )
+        return Layout(self, places=tuple(places))
+
     def _lift(
         self, parent: Structure
     ) -> tuple[dict[str, str], dict[str, float]] | None:
@@ -135,3 +143,9 @@ class Product(_Composite):
     def correlation(self, space: KernelSpace) -> StructureKernel:
         """The parts' kernels multiplied, none with an outputscale of its own."""
         return ProductKernel([part.correlation(space) for part in self.parts])
+
+    def _correlation_layout(self) -> Layout:
+        places = (
+            Place(part, f"kernels.{i}.", False) for i, part in enumerate(self.parts)
+        )
+        return Layout(self, places=tuple(places))

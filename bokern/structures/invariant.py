@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from bokern.errors import GroupError, StructureError
 from bokern.kernels import StructureKernel, ViewSumKernel
-from bokern.structures.base import KernelSpace, Structure, check_part
+from bokern.structures.base import KernelSpace, Layout, Place, Structure, check_part
 from bokern.structures.composite import Sum
 from bokern.structures.warped import _wrap_family
 from bokern.views.groups import Group
@@ -145,6 +145,12 @@ class Invariant(Structure):
                 "itself symmetric, or a smaller group"
             )
         return kernel
+
+    def _correlation_layout(self) -> Layout:
+        parts = self._separate_parts()
+        if parts:
+            return Sum(parts).layout(scaled=False)
+        return Layout(self, places=(Place(self.base, "base_kernel.", False),))
 
     def _separate_parts(self) -> tuple[Structure, ...]:
         """Averages of a sum's parts, if some can be normalised and the sum cannot."""

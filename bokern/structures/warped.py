@@ -9,6 +9,8 @@ from typing import ClassVar
 from bokern.kernels import KumaraswamyKernel, StructureKernel
 from bokern.structures.base import (
     KernelSpace,
+    Layout,
+    Place,
     Structure,
     check_part,
     column_tuple,
@@ -76,6 +78,10 @@ class Kumaraswamy(Structure):
     def kernel(self, space: KernelSpace) -> StructureKernel:
         """The base's kernel, outputscales included, of the warped columns."""
         return KumaraswamyKernel(self.base.kernel(space), space.columns(self.columns))
+
+    def layout(self, scaled: bool) -> Layout:
+        """Around the base, scaled or not."""
+        return Layout(self, places=(Place(self.base, "base_kernel.", scaled),))
 
     def _lift(
         self, parent: Structure

@@ -118,6 +118,12 @@ class Group:
         numbers = tuple(resolve_column(c, names) for c in columns)
         return Group(self.kind, numbers, self.degree)
 
+    def named(self, names: Sequence[str]) -> Group:
+        """The same group with every numbered column by its name."""
+        columns = tuple(column_name(c, names) for c in self.columns)
+        factors = tuple(f.named(names) for f in self.factors)
+        return replace(self, columns=columns, factors=factors)
+
     def canonical(self) -> Group:
         """The representative of the ways to write this group.
 
@@ -339,6 +345,13 @@ def check_column(column: object) -> None:
             f"a column is a name or a number, got {column!r} of type "
             f"{type(column).__name__}"
         )
+
+
+def column_name(column: Column, names: Sequence[str]) -> Column:
+    """A numbered column's name, or the column itself if it has none there."""
+    if isinstance(column, int) and 0 <= column < len(names):
+        return names[column]
+    return column
 
 
 def resolve_column(column: Column, names: Sequence[str]) -> int:

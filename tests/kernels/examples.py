@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from bokern.kernels import (
+    ChangePointKernel,
     Columns,
     KumaraswamyKernel,
     LinearKernel,
@@ -72,6 +73,18 @@ EXAMPLES = {
         "two": lambda d, b: SumKernel(
             [LinearKernel(first(d), b), OutputscaleKernel(RBFKernel(every(d), b))]
         )
+    },
+    ChangePointKernel: {
+        "two": lambda d, b: ChangePointKernel(
+            RBFKernel(every(d), b),
+            OutputscaleKernel(MaternKernel(every(d), 1.5, b)),
+            first(d),
+        ),
+        "trend": lambda d, b: ChangePointKernel(
+            OutputscaleKernel(LinearKernel(every(d), b)),
+            OutputscaleKernel(RBFKernel(first(d), b)),
+            Columns([d - 1], None, d),
+        ),
     },
     ProductKernel: {
         "two": lambda d, b: ProductKernel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import gpytorch.kernels as peers
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bokern.kernels import (
+    ChangePointKernel,
+    Columns,
     KumaraswamyKernel,
     LinearKernel,
     MaternKernel,
@@ -178,6 +181,75 @@ def test_wrappers_and_composites(pair, dim):
     ):
         result = kernel.forward(x, y)
         torch.testing.assert_close(result, expected, rtol=0.0, atol=tolerances.ROUNDING)
+
+
+# -- change-points -------------------------------------------------------------------
+
+
+def change(dim, column, score, width):
+    """From an RBF kernel to a trend of variance 2.5, along a column."""
+    before, after = scaled(RBFKernel(every(dim)), dim), LinearKernel(every(dim))
+    after = OutputscaleKernel(after)
+    after.initialize_hyperparameter("outputscale", 2.5)
+    kernel = ChangePointKernel(before, after, Columns([column], None, dim))
+    kernel.initialize_hyperparameter("location_score", score)
+    kernel.initialize_hyperparameter("width", width)
+    return kernel
+
+
+@pytest.mark.parametrize(("score", "width"), [(-0.4, 0.05), (0.9, 0.3)])
+def test_change_point(dim, pair, score, width):
+    column = dim - 1
+    kernel = change(dim, column, score, width)
+    location = NormalDist().cdf(score)
+    line = covariances.linear([0.5] * dim)
+    naive = covariances.change_point(
+        covariances.rbf(SCALES[dim]),
+        lambda a, b: 2.5 * line(a, b),
+        location,
+        width,
+        column,
+    )
+    assert math.isclose(kernel.location.item(), location, rel_tol=1e-12)
+    same(kernel, loop(naive), *pair, tolerances.ROUNDING)
+
+
+def test_a_sharp_change_leaves_two_blocks(dim, pair):
+    kernel = change(dim, 0, 0.0, 1e-6)
+    x = torch.cat(pair)
+    x = x[(x[:, 0] - 0.5).abs() > 1e-3]
+    before, after = (k.forward(x, x) for k in (kernel.before, kernel.after))
+    late = x[:, 0] > 0.5
+    assert late.any()
+    assert (~late).any()
+    both = late[:, None] & late
+    expected = torch.where(both, after, torch.where(late[:, None] | late, 0.0, before))
+    torch.testing.assert_close(kernel.forward(x, x), expected, rtol=0.0, atol=1e-12)
+
+
+def test_an_endless_change_is_a_quarter_of_the_sum(dim, pair):
+    quarter = 0.25 * (
+        change(dim, 0, 0.0, 1.0).before.forward(*pair)
+        + change(dim, 0, 0.0, 1.0).after.forward(*pair)
+    )
+    errors = [
+        (change(dim, 0, 0.0, width).forward(*pair) - quarter).abs().max()
+        for width in (1e3, 1e5)
+    ]
+    assert errors[1] < 1e-4
+    assert 50 < errors[0] / errors[1] < 200, "the error falls as 1/width"
+
+
+@pytest.mark.parametrize("diag", [False, True], ids=["full", "diag"])
+def test_the_weights_keep_their_digits_far_from_the_change(diag):
+    """1 − σ(u) by subtraction is 0 from u = 37 on."""
+    after = OutputscaleKernel(RBFKernel(every(1)))
+    after.initialize_hyperparameter("outputscale", 1e-60)
+    kernel = ChangePointKernel(RBFKernel(every(1)), after, every(1))
+    kernel.initialize_hyperparameter("width", 0.01)
+    x = torch.tensor([[1.0]]).double()
+    value = kernel.forward(x, x, diag=diag).item()
+    assert math.isclose(value, math.exp(-50.0) ** 2, rel_tol=1e-9)
 
 
 # -- warps ---------------------------------------------------------------------------

@@ -75,6 +75,19 @@ def linear(offsets):
     return k
 
 
+def change_point(before, after, location, width, column=0):
+    """[ABCD] section 2.2, with a logistic function for the sigmoid."""
+
+    def weight(a):
+        return 1.0 / (1.0 + math.exp(-(a[column] - location) / width))
+
+    def k(a, b):
+        p, q = weight(a), weight(b)
+        return (1 - p) * before(a, b) * (1 - q) + p * after(a, b) * q
+
+    return k
+
+
 def deep_by_draws(correlation, latent_scale, width, draws=200_000, seed=0):
     """Mean and standard error of exp(−|f(x) − f(x')|²/2) over the two-point law of f.
 

@@ -9,6 +9,7 @@ import pytest
 from bokern.errors import ColumnError, GroupError, StructureError
 from bokern.structures import (
     RBF,
+    ChangePoint,
     DeepSE,
     Invariant,
     KernelSpace,
@@ -45,6 +46,8 @@ S01 = swap(0, 1)
         (Sum((A, Product((A, A)))).canonical(), A + A),
         (RBF(columns=[1, 0]).canonical(), RBF(columns=[0, 1])),
         (parse("Invariant(Linear() + RBF(), swap(1, 0))"), Invariant(A + B, S01)),
+        (ChangePoint(A + B, A * A), ChangePoint(B + A, A, columns=[0])),
+        (ChangePoint(A, B, columns=()), ChangePoint(A, B)),
         (Matern(1.5), Matern(nu=1.5)),
     ],
     ids=str,
@@ -69,6 +72,9 @@ def test_what_means_the_same_is_equal(one, other):
         (Invariant(A, S01), Invariant(A, S01, normalize=False)),
         (Kumaraswamy(A), Kumaraswamy(A, columns=[0])),
         ((A + B) * C, A + B * C),
+        (ChangePoint(A, B), ChangePoint(B, A)),
+        (ChangePoint(A, B), ChangePoint(A, B, columns=[1])),
+        (ChangePoint(A, A), A),
     ],
     ids=str,
 )
@@ -100,6 +106,11 @@ KINDS = {
     "DeepSE() + RBF()": (
         "composition",
         {"composition", "composite", "deep", "stationary"},
+    ),
+    "ChangePoint(RBF(), RBF())": ("composite", {"composite", "nonstationary"}),
+    "ChangePoint(DeepSE(), RBF())": (
+        "composition",
+        {"composition", "composite", "deep", "nonstationary"},
     ),
     "Kumaraswamy(RBF())": ("warped", {"warped", "nonstationary"}),
     "Kumaraswamy(Linear() + RBF())": (
@@ -153,6 +164,10 @@ NAMES = ("a", "b", "c")
 RESOLVED = {
     "RBF(columns=['c', 'a'])": "RBF(columns=[0, 2])",
     "RBF(columns=['c']) + RBF(columns=['a'])": "RBF(columns=[0]) + RBF(columns=[2])",
+    "ChangePoint(RBF(columns=['b']), RBF(), columns=['c'])": (
+        "ChangePoint(RBF(columns=[1]), RBF(), columns=[2])"
+    ),
+    "ChangePoint(RBF(), RBF(), columns=['a'])": "ChangePoint(RBF(), RBF())",
     "Invariant(RBF(), swap('c', 'a'))": "Invariant(RBF(), swap(0, 2))",
     "Invariant(RBF(), cyclic(3))": "Invariant(RBF(), cyclic(3, columns=[0, 1, 2]))",
     "Kumaraswamy(Periodic(columns=['b']), columns=['c'])": (
@@ -259,6 +274,19 @@ WRONG = {
     "twice": (lambda: RBF(columns=["a", "a"]), ColumnError, "twice"),
     "warped text": (lambda: Kumaraswamy("RBF()"), StructureError, "structure such as"),
     "warped twice": (lambda: Kumaraswamy(A, columns=[0, 0]), ColumnError, "twice"),
+    "change text": (lambda: ChangePoint(A, "RBF()"), StructureError, "such as"),
+    "changes": (lambda: ChangePoint(A, A, columns=[0, 1]), ColumnError, "one column"),
+    "change column": (lambda: ChangePoint(A, A, columns="a"), ColumnError, "columns="),
+    "change beyond": (
+        lambda: ChangePoint(A, A, columns=["q"]).resolve(NAMES),
+        ColumnError,
+        "'q'",
+    ),
+    "change unresolved": (
+        lambda: ChangePoint(A, A, columns=["a"]).kernel(KernelSpace(3)),
+        ColumnError,
+        "resolve",
+    ),
     "no base": (lambda: Invariant(3, S01), StructureError, "structure such as"),
     "no group": (lambda: Invariant(A, "swap(0, 1)"), GroupError, "expects a group"),
     "tied": (lambda: Invariant(A, S01, tied=1), StructureError, "tied"),
@@ -330,6 +358,9 @@ SINGLE = {
     "Linear() + RBF()": (True, False),
     "Periodic() * RBF()": (True, True),
     "RBF(columns=[0])": (False, True),
+    "ChangePoint(RBF(), RBF())": (False, False),
+    "ChangePoint(RBF(), RBF(), columns=[2])": (True, False),
+    "ChangePoint(RBF(), RBF(columns=[0]), columns=[2])": (False, False),
     "RBF(columns=[0, 1])": (True, True),
     "RBF(columns=[2])": (True, True),
     "RBF() + Matern(1.5, columns=[1])": (False, True),
@@ -365,6 +396,7 @@ CONSTANT = {
     "Linear()": False,
     "Linear() + RBF()": False,
     "Linear() * RBF()": False,
+    "ChangePoint(RBF(), RBF())": False,
     "Kumaraswamy(Periodic())": True,
     "Kumaraswamy(Linear())": False,
     "Invariant(RBF(), swap(0, 1))": True,
@@ -403,10 +435,10 @@ def test_nested_groups_tie_what_either_ties():
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
 def test_outputscales_are_not_redundant(example):
-    """One outputscale a term: a sum's terms have one each, a product has one."""
+    """One outputscale a term: a product has one, sums and changes one for each part."""
     kernel = example.kernel(KernelSpace(3))
     names = [n for n, _ in kernel.named_parameters() if n.endswith("raw_outputscale")]
-    assert len(names) == (2 if isinstance(example, Sum) else 1)
+    assert len(names) == (2 if isinstance(example, Sum | ChangePoint) else 1)
 
 
 def test_repr_is_text():
