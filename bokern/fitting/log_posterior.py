@@ -98,6 +98,10 @@ class LogPosterior:
     is not in them.
     """
 
+    batches_pay = False
+    """Whether many θ at once cost less than one by one at any number of observations:
+    of dense covariances, only small ones do."""
+
     def __init__(
         self,
         mean_module: Mean,

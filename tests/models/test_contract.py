@@ -26,7 +26,7 @@ from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 import bokern.models
-from bokern.models import MixtureGP, StructuredGP
+from bokern.models import MixtureGP, StateSpaceGP, StructuredGP
 from bokern.structures import catalogue
 from tests.models.data import moments, points, randomize, training_data
 from tests.tolerances import SUMS
@@ -37,6 +37,10 @@ NESTED = "Linear() * RBF(columns=[0]) + Invariant(Kumaraswamy(Matern(1.5)), cycl
 UNTIED = "Invariant(RBF(), swap(0, 2), tied=False)"
 STRUCTURES = (*(entry.text for entry in catalogue()), NESTED, UNTIED)
 FEW = ("RBF()", UNTIED, NESTED)
+MARKOV = (
+    "Matern(0.5, columns=[0])",
+    "Linear(columns=[1]) + Matern(0.5, columns=[1]) * Matern(1.5, columns=[1])",
+)
 
 GRADIENT = 1e-5
 """Central differences of a posterior: rounding over their step."""
@@ -79,10 +83,14 @@ class Example:
 
 EXAMPLES: dict[type[Model], tuple[Example, ...]] = {
     StructuredGP: tuple(Example(StructuredGP, {"structure": s}) for s in STRUCTURES),
+    StateSpaceGP: tuple(
+        Example(StateSpaceGP, {"structure": s})
+        for s in (*MARKOV, "Matern(2.5, columns=[0])")
+    ),
     MixtureGP: (Example(MixtureGP, {"structures": FEW, "weights": (0.5, 0.25, 0.25)}),),
 }
 ALL = [example for examples in EXAMPLES.values() for example in examples]
-CHOSEN = [e for e in ALL if e.ensemble or e.options.get("structure") in FEW]
+CHOSEN = [e for e in ALL if e.ensemble or e.options["structure"] in (*FEW, *MARKOV)]
 BATCHED = [e for e in CHOSEN if not e.ensemble]
 
 
@@ -483,8 +491,14 @@ def test_construct_inputs_takes_names_and_what_ax_adds(example):
         X, Y, feature_names=["a", "b", "c"], outcome_names=["loss"]
     )
     named = {"structure": "Kumaraswamy(RBF(columns=['c']), columns=['b', 'c'])"}
+    text = "Kumaraswamy(RBF(columns=[2]), columns=[1, 2])"
     if example.ensemble:
         named = {"structures": ("RBF(columns=['b'])", named["structure"])}
+    if example.cls is StateSpaceGP:
+        named, text = (
+            {"structure": "Matern(0.5, columns=['c'])"},
+            "Matern(0.5, columns=[2])",
+        )
     arguments = example.cls.construct_inputs(
         dataset,
         **named,
@@ -495,7 +509,6 @@ def test_construct_inputs_takes_names_and_what_ax_adds(example):
     )
     model = example.cls(**arguments)
     parts = list(model.members) if example.ensemble else [model]
-    text = "Kumaraswamy(RBF(columns=[2]), columns=[1, 2])"
     assert str(parts[-1].structure) == text
     if example.ensemble:
         assert str(parts[0].structure) == "RBF(columns=[1])"
