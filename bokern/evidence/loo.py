@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from bokern.evidence.data import check_single, log_jacobian, raw_data
+from bokern.evidence.data import check_single, target_log_slopes
+from bokern.fitting import LogPosterior
 from bokern.models import StructuredGP
-from bokern.numerics import cholesky
+from bokern.models.markov_objective import MarkovLogPosterior
+from bokern.models.outcome_steps import raw_moments
+from bokern.numerics import LOG_2PI, cholesky
 
 
 @dataclass(frozen=True)
@@ -21,11 +23,15 @@ class LeaveOneOut:
         mean: ``n``.
         variance: Of the noisy observation, ``n``.
         log_density: Of the observation under the prediction, ``n``, nats.
+        residual: Of the observation, in standard deviations and after the outcome
+            transform, where predictions are Gaussian, ``n``: standard normal when
+            they are calibrated.
     """
 
     mean: Tensor
     variance: Tensor
     log_density: Tensor
+    residual: Tensor
 
 
 def leave_one_out(model: StructuredGP) -> LeaveOneOut:
@@ -34,25 +40,31 @@ def leave_one_out(model: StructuredGP) -> LeaveOneOut:
     With $K$ the covariance with noise and $\alpha = K^{-1}(z - m)$: mean
     $z_i - \alpha_i / K^{-1}_{ii}$ and variance $1 / K^{-1}_{ii}$.
 
-    Cost: O(n³) time, O(n²) memory.
+    Cost: O(n³) time, O(n²) memory; O(n) for a `StateSpaceGP`.
 
     References:
         [GPML] eq. 5.12
     """
     check_single(model)
     objective = model.log_posterior(use_prior=False)
+    alpha, diagonal = _inverse_terms(objective)
+    with torch.no_grad():
+        variance = diagonal.reciprocal()
+        residual = alpha * variance
+        score = residual / variance.sqrt()
+        density = -0.5 * (score.square() + variance.log() + LOG_2PI)
+        density = density + target_log_slopes(model)
+        transform = getattr(model, "outcome_transform", None)
+        raw = raw_moments(transform, objective.z - residual, variance)
+    return LeaveOneOut(*raw, density, score)
+
+
+def _inverse_terms(objective: LogPosterior) -> tuple[Tensor, Tensor]:
+    """α = K⁻¹ (z − m) and the diagonal of K⁻¹ at the present θ, ``n`` each."""
+    if isinstance(objective, MarkovLogPosterior):
+        return objective.inverse_terms(objective.get())
     with torch.no_grad():
         mean, K, noise = objective.moments(objective.get())
         L, _ = cholesky(K + torch.diag_embed(noise))
         inverse = torch.cholesky_inverse(L)
-        alpha = inverse @ (objective.z - mean)
-        variance = inverse.diagonal().reciprocal()
-        residual = alpha * variance
-        density = -0.5 * (
-            residual.square() / variance + variance.log() + math.log(2.0 * math.pi)
-        )
-        _, y = raw_data(model)
-        n = objective.num_data
-        jacobian = log_jacobian(model) / n
-        scale = math.exp(-jacobian)
-    return LeaveOneOut(y - residual * scale, variance * scale**2, density + jacobian)
+        return inverse @ (objective.z - mean), inverse.diagonal()

@@ -2,5 +2,6 @@
 
 from bokern.models.exact import StructuredGP
 from bokern.models.mixture import MixtureGP
+from bokern.models.state_space import StateSpaceGP, has_markov_state
 
-__all__ = ["MixtureGP", "StructuredGP"]
+__all__ = ["MixtureGP", "StateSpaceGP", "StructuredGP", "has_markov_state"]

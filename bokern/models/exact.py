@@ -27,6 +27,7 @@ from bokern.fitting import FitResult, GaussianNoise, LogPosterior, fit_map
 from bokern.fitting.log_posterior import known_noise_of
 from bokern.kernels import StructureKernel
 from bokern.models.noise import inferred_noise, known_noise_floor
+from bokern.models.outcome_steps import recovered
 from bokern.structures import KernelSpace, Structure, as_structure
 
 ModuleT = TypeVar("ModuleT", bound=nn.Module)
@@ -55,6 +56,8 @@ class StructuredGP(SingleTaskGP):
         starts: Number of optimisations in `custom_fit`.
         seed: Of the starts.
         objective: ``"map"``, or ``"ml"`` for type-II maximum likelihood.
+        warm: One further start, ``k`` unconstrained hyperparameters; one of another
+            length is left out.
 
     Raises:
         StructureError: If the structure is malformed or a kernel is passed.
@@ -79,6 +82,7 @@ class StructuredGP(SingleTaskGP):
         starts: int = 8,
         seed: int = 0,
         objective: str = "map",
+        warm: Sequence[float] | None = None,
     ) -> None:
         if covar_module is not None:
             raise StructureError(
@@ -92,6 +96,7 @@ class StructuredGP(SingleTaskGP):
         outcomes = train_Y.shape[-1:] if train_Y.shape[-1] > 1 else ()
         batch_shape = (*train_X.shape[:-2], *outcomes)
         kernel = resolved.kernel(KernelSpace(train_X.shape[-1], batch_shape))
+        self.check_kernel(kernel, resolved)
         if mean_module is None:
             mean_module = ConstantMean(
                 constant_prior=hyperpriors.mean(), batch_shape=torch.Size(batch_shape)
@@ -119,12 +124,17 @@ class StructuredGP(SingleTaskGP):
         self.starts = starts
         self.seed = seed
         self.objective = objective
+        self.warm = None if warm is None else tuple(map(float, warm))
         self.fit_results: tuple[FitResult, ...] = ()
         self._subset_batch_dict = {
             name: len(batch_shape) - 1 - parameter.dim()
             for name, parameter in self.named_parameters()
             if not name.startswith("covar_module.")
         }
+
+    @classmethod
+    def check_kernel(cls, kernel: StructureKernel, structure: Structure) -> None:
+        """Refuses a kernel that the inference of a class cannot take; none here."""
 
     @property
     def fit_result(self) -> FitResult | None:
@@ -139,15 +149,13 @@ class StructuredGP(SingleTaskGP):
         and back would turn a 0 into 1e-17.
         """
         z = self.train_targets
-        Y = z.transpose(-1, -2) if self.num_outputs > 1 else z.unsqueeze(-1)
+        z = z.transpose(-1, -2) if self.num_outputs > 1 else z.unsqueeze(-1)
         transform = getattr(self, "outcome_transform", None)
-        if transform is not None:
-            Y, _ = transform.untransform(Y)
+        Y = z if transform is None else transform.untransform(z)[0]
         given = self._given_targets.to(Y)
         if Y.shape != given.shape:
             return Y
-        rounding = 64.0 * torch.finfo(Y.dtype).eps * given.abs().max()
-        return given if bool((Y - given).abs().max() <= rounding) else Y
+        return given if recovered(transform, given, Y, z) else Y
 
     @classmethod
     def construct_inputs(
@@ -158,6 +166,7 @@ class StructuredGP(SingleTaskGP):
         starts: int = 8,
         seed: int = 0,
         objective: str = "map",
+        warm: Sequence[float] | None = None,
         categorical_features: Sequence[int] | None = None,
         fidelity_features: Sequence[int] | None = None,
         task_feature: int | None = None,
@@ -170,6 +179,7 @@ class StructuredGP(SingleTaskGP):
             "starts": starts,
             "seed": seed,
             "objective": objective,
+            "warm": warm,
         }
 
     def subset_output(self, idcs: list[int]) -> StructuredGP:
@@ -278,28 +288,43 @@ class StructuredGP(SingleTaskGP):
             raise ModelFittingError(str(error)) from error
         return mll.eval()
 
-    def fit(self, warm: Tensor | None = None) -> StructuredGP:
+    def fit(
+        self, warm: Tensor | None = None, seconds: float | None = None
+    ) -> StructuredGP:
         """Fits the hyperparameters and returns the model, ready to predict.
+
+        Args:
+            warm: ``w x k`` further starts.
+            seconds: How long each outcome may take.
 
         Raises:
             FitError: If no start has a finite objective.
+            TimeLimitError: If it takes longer.
         """
         use_prior = self.objective == "map"
         if self._aug_batch_shape:
             whole = self.log_posterior(use_prior)
             parts = self.log_posteriors(use_prior)
-            self.fit_results = tuple(self._fit_one(p, warm) for p in parts)
+            self.fit_results = tuple(self._fit_one(p, warm, seconds) for p in parts)
             thetas = [whole.z.new_tensor(r.theta) for r in self.fit_results]
             whole.set(torch.stack(thetas).reshape(*self._aug_batch_shape, -1))
         else:
-            self.fit_results = (self._fit_one(self.log_posterior(use_prior), warm),)
+            objective = self.log_posterior(use_prior)
+            self.fit_results = (self._fit_one(objective, warm, seconds),)
         self.train()
         self.eval()
         return self
 
-    def _fit_one(self, objective: LogPosterior, warm: Tensor | None) -> FitResult:
+    def _fit_one(
+        self, objective: LogPosterior, warm: Tensor | None, seconds: float | None
+    ) -> FitResult:
         seed = seeding.spawn("fit", self.seed, self.structure)
-        return fit_map(objective, starts=self.starts, seed=seed, warm=warm)
+        if self.warm is not None and len(self.warm) == objective.dim:
+            own = objective.z.new_tensor([self.warm])
+            warm = own if warm is None else torch.cat([own, warm.to(own)])
+        return fit_map(
+            objective, starts=self.starts, seed=seed, warm=warm, seconds=seconds
+        )
 
     def _element(self, module: ModuleT, index: tuple[int, ...]) -> ModuleT:
         """A copy of a mean or likelihood with the parameters of one batch element."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Self, cast
 
 import torch
@@ -13,7 +14,7 @@ from botorch.models.model import FantasizeMixin, Model
 from botorch.models.transforms.input import InputTransform
 from botorch.models.transforms.outcome import OutcomeTransform
 from botorch.models.utils.assorted import fantasize as fantasize_flag
-from botorch.posteriors import GPyTorchPosterior, Posterior
+from botorch.posteriors import Posterior, TransformedPosterior
 from botorch.posteriors.fully_bayesian import MCMC_DIM, GaussianMixturePosterior
 from botorch.sampling.base import MCSampler
 from botorch.utils.datasets import SupervisedDataset
@@ -29,6 +30,14 @@ from torch import Tensor, nn
 from bokern.errors import InputError, ShapeError, StructureError
 from bokern.fitting import GaussianNoise
 from bokern.models.exact import StructuredGP
+from bokern.models.outcome_steps import (
+    apply_step,
+    gaussian_part,
+    nonlinear_steps,
+    same_step,
+    untransformed,
+)
+from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.structures import Structure, as_structure
 
 MAX_SLOTS = 32
@@ -58,6 +67,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         weights: Probabilities of the structures; equal by default.
         starts: Optimisations per member in `custom_fit`.
         seed: Of the starts.
+        warm: A further start for each member, or None, as of `StructuredGP`.
 
     Raises:
         StructureError: If there is no structure, or modules are passed.
@@ -85,6 +95,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         weights: Sequence[float] | None = None,
         starts: int = 8,
         seed: int = 0,
+        warm: Sequence[Sequence[float] | None] | None = None,
     ) -> None:
         if not (likelihood is covar_module is mean_module is None):
             raise StructureError(
@@ -107,8 +118,11 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
                 structure=structure,
                 starts=starts,
                 seed=seed,
+                warm=start,
             )
-            for structure in structures
+            for structure, start in zip(
+                structures, warm or [None] * len(structures), strict=True
+            )
         ]
         super().__init__()
         self._setup(members, weights)
@@ -130,6 +144,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
     ) -> None:
         if not members:
             raise StructureError("MixtureGP expects at least one structure, got none")
+        _check_one_outcome(members)
         self._num_outputs = 1
         self.members = nn.ModuleList(members)
         given = torch.ones(len(members)) if weights is None else weights
@@ -200,6 +215,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         weights: Sequence[float] | None = None,
         starts: int = 8,
         seed: int = 0,
+        warm: Sequence[Sequence[float] | None] | None = None,
         categorical_features: Sequence[int] | None = None,
         fidelity_features: Sequence[int] | None = None,
         task_feature: int | None = None,
@@ -213,6 +229,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             "weights": weights,
             "starts": starts,
             "seed": seed,
+            "warm": warm,
         }
 
     def custom_fit(
@@ -243,9 +260,12 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         posterior_transform: PosteriorTransform | None = None,
     ) -> Posterior:
         """The mixture at ``b x q x d`` points: mean ``b x slots x q x 1``."""
-        mixture = GaussianMixturePosterior(
+        mixture: Posterior = GaussianMixturePosterior(
             self._slot_distribution(X, observation_noise)
         )
+        mixture = untransformed(_outcome_transform(self._gps[0]), mixture)
+        if isinstance(mixture, TransformedPosterior):
+            mixture = TransformedMixturePosterior(mixture)
         return posterior_transform(mixture, X) if posterior_transform else mixture
 
     def _slot_distribution(
@@ -375,21 +395,38 @@ def _conditioned(
     return cast(StructuredGP, member.condition_on_observations(X, Y, **kwargs))
 
 
+def _outcome_transform(member: StructuredGP) -> OutcomeTransform | None:
+    return getattr(member, "outcome_transform", None)
+
+
+def _check_one_outcome(members: Sequence[StructuredGP]) -> None:
+    """Checks that all members transform the outcome alike, where not linearly."""
+    transforms = [nonlinear_steps(_outcome_transform(m)) for m in members]
+    for other in transforms[1:]:
+        if not all(same_step(*p) for p in zip_longest(transforms[0], other)):
+            raise InputError(
+                "the members of a mixture need one outcome transform, or transforms "
+                "that are linear, such as Standardize: fit all with the same outcome="
+            )
+
+
 def _gaussian(
     member: StructuredGP, X: Tensor, observation_noise: bool | Tensor
 ) -> MultivariateNormal:
+    """The posterior before the outcome transform's steps that are not linear."""
     posterior = member.posterior(X, observation_noise=observation_noise)
-    if not isinstance(posterior, GPyTorchPosterior):
-        raise InputError(
-            f"a mixture needs Gaussian members, got a {type(posterior).__name__}: use "
-            "an outcome transform that is linear, such as Standardize"
-        )
-    return posterior.distribution
+    return gaussian_part(posterior).distribution
 
 
 def _log_predictive(
     member: StructuredGP, X: Tensor, Y: Tensor, noise: Tensor | None
 ) -> Tensor:
-    """Joint log density of new observations under a member, in raw units."""
+    """Joint log density of new observations under a member.
+
+    In raw units, but for a factor that all members of a mixture share.
+    """
     observation_noise: bool | Tensor = True if noise is None else noise
-    return _gaussian(member, X, observation_noise).log_prob(Y.squeeze(-1))
+    law = _gaussian(member, X, observation_noise)
+    for step in nonlinear_steps(_outcome_transform(member)):
+        Y = apply_step(step, Y)
+    return law.log_prob(Y.squeeze(-1))

@@ -29,7 +29,8 @@ class Calibration:
     """How leave-one-out predictions compare with what was observed.
 
     Attributes:
-        residuals: (observed − predicted) / predictive standard deviation, n.
+        residuals: (observed − predicted) / predictive standard deviation, n, where
+            predictions are Gaussian: after the outcome transform if there is one.
         pit: Probability integral transform of each observation, n; uniform when
             the predictions are calibrated.
         coverage: Pairs of nominal level and the share of observations inside the
@@ -46,19 +47,22 @@ class Calibration:
 
 
 def calibration(
-    y: NDArray[np.float64], mean: NDArray[np.float64], sd: NDArray[np.float64]
+    y: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    residuals: NDArray[np.float64],
+    log_density: NDArray[np.float64],
 ) -> Calibration:
-    """Summarise Gaussian predictions of single observations.
+    """Summarise predictions of single observations.
 
     Args:
-        y: Observations, n.
-        mean: Predictive means, n.
-        sd: Predictive standard deviations of the noisy observation, n.
+        y: Observations, n, raw units.
+        mean: Predictive means, n, raw units.
+        residuals: Standard normal where predictions are calibrated, n.
+        log_density: Of each observation under its prediction, n, nats.
 
     Returns:
         Residuals, PIT values, coverage and scores.
     """
-    residuals = (y - mean) / sd
     coverage = tuple(
         (level, float(np.mean(np.abs(residuals) <= norm.ppf(0.5 + level / 2))))
         for level in LEVELS
@@ -68,7 +72,7 @@ def calibration(
         pit=norm.cdf(residuals),
         coverage=coverage,
         rmse=float(np.sqrt(np.mean((y - mean) ** 2))),
-        log_density=float(np.mean(norm.logpdf(y, mean, sd))),
+        log_density=float(np.mean(log_density)),
     )
 
 
@@ -94,7 +98,9 @@ def leave_one_out_calibration(source: ComparisonLike | Model) -> go.Figure:
     mean = held_out.mean.detach().cpu().reshape(-1).numpy()
     sd = held_out.variance.detach().cpu().reshape(-1).clamp_min(0).sqrt().numpy()
     y = data.y.numpy()
-    score = calibration(y, mean, sd)
+    residuals = held_out.residual.detach().cpu().reshape(-1).numpy()
+    density = held_out.log_density.detach().cpu().reshape(-1).numpy()
+    score = calibration(y, mean, residuals, density)
     figure = make_subplots(cols=2, column_widths=[0.55, 0.45], horizontal_spacing=0.12)
     _predictions(figure, y, mean, sd)
     _histogram(figure, score.pit)

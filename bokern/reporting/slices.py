@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 from botorch.models.model import Model
+from botorch.posteriors import TransformedPosterior
 from botorch.posteriors.fully_bayesian import GaussianMixturePosterior
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 from torch import Tensor
 
 from bokern.errors import ShapeError
+from bokern.models.outcome_steps import quantiles
+from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.reporting.observations import Observed, observed
 from bokern.reporting.results import ComparisonLike
 from bokern.reporting.theme import ACCENT, BAND, MUTED, finish, label
@@ -22,6 +25,13 @@ __all__ = ["posterior_slices"]
 FINE = 600
 COARSE = 121
 PANELS_A_ROW = 3
+TWO_SD = (0.02275, 0.97725)
+"""Levels that a Gaussian has two standard deviations from its mean."""
+
+BAND_NAMES = {False: "± 2 sd", True: "central 95 %"}
+"""By whether the outcome transform skews it."""
+
+MIXTURES = (GaussianMixturePosterior, TransformedMixturePosterior)
 NEAR = 0.25
 """Distance per other column, in units of the box, at which a point is half-faded."""
 
@@ -52,7 +62,7 @@ def posterior_slices(
     data = observed(source)
     d = len(data.column_names)
     reference, words = _reference(data, at)
-    grid, mean, sd = _posterior(data, reference, FINE if d == 1 else COARSE)
+    grid, mean, band, skewed = _posterior(data, reference, FINE if d == 1 else COARSE)
     spread = (mean.amax(1) - mean.amin(1)).numpy()
     shown = sorted(np.argsort(-spread, kind="stable")[: max(limit, 1)])
     across = min(len(shown), PANELS_A_ROW)
@@ -66,7 +76,9 @@ def posterior_slices(
     )
     for panel, column in enumerate(shown):
         row, col = panel // across + 1, panel % across + 1
-        for trace in _traces(data, reference, column, grid, mean, sd, panel == 0):
+        traces = _traces(data, reference, column, grid, mean, band, panel == 0)
+        traces[0].name = BAND_NAMES[skewed]
+        for trace in traces:
             figure.add_trace(trace, row=row, col=col)
         title = label(data.column_names[column])
         figure.update_xaxes(title={"text": title}, row=row, col=col)
@@ -80,7 +92,8 @@ def posterior_slices(
                 row=row,
                 col=col,
             )
-    return finish(figure, _caption(data, words, len(shown)), height=110 + 270 * down)
+    caption = _caption(data, words, len(shown), skewed)
+    return finish(figure, caption, height=110 + 270 * down)
 
 
 def _reference(
@@ -110,23 +123,32 @@ def _reference(
 
 def _posterior(
     data: Observed, reference: Tensor, size: int
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Grid, mean and standard deviation, each d x size, in raw units."""
-    low, high = data.bounds.to(reference)
+) -> tuple[Tensor, Tensor, Tensor, bool]:
+    """Grid, mean, band, and whether it is skewed, in raw units.
+
+    The band has the two ends first, ``2 x d x size``; the others are ``d x size``.
+    """
+    first, last = data.bounds.to(reference)
     steps = torch.linspace(0, 1, size).to(reference)
-    grid = low[:, None] + (high - low)[:, None] * steps
+    grid = first[:, None] + (last - first)[:, None] * steps
     d = len(reference)
     points = reference.expand(d, size, d).clone()
     points.diagonal(dim1=0, dim2=2).copy_(grid.T)
     parameter = next(data.model.parameters())
     with torch.no_grad():
         posterior = data.model.posterior(points.to(parameter))
-        if isinstance(posterior, GaussianMixturePosterior):
+        if isinstance(posterior, MIXTURES):
             mean, variance = posterior.mixture_mean, posterior.mixture_variance
         else:
             mean, variance = posterior.mean, posterior.variance  # type: ignore[attr-defined]
-    sd = variance.clamp_min(0).sqrt()
-    return grid, mean.reshape(d, size).cpu(), sd.reshape(d, size).cpu()
+        skewed = isinstance(posterior, TransformedPosterior)
+        if skewed:
+            band = quantiles(posterior, mean.new_tensor(TWO_SD))
+        else:
+            sd = variance.clamp_min(0).sqrt()
+            band = torch.stack([mean - 2 * sd, mean + 2 * sd])
+    band = band.reshape(2, d, size).cpu()
+    return grid, mean.reshape(d, size).cpu(), band, skewed
 
 
 def _traces(
@@ -135,20 +157,21 @@ def _traces(
     column: int,
     grid: Tensor,
     mean: Tensor,
-    sd: Tensor,
+    band: Tensor,
     first: bool,
 ) -> list[go.Scatter]:
-    x, m, s = (values[column].numpy() for values in (grid, mean, sd))
+    x, m = grid[column].numpy(), mean[column].numpy()
+    low, high = band[:, column].numpy()
     opacity = _nearness(data, reference, column)
     return [
         go.Scatter(
             x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([m - 2 * s, (m + 2 * s)[::-1]]),
+            y=np.concatenate([low, high[::-1]]),
             fill="toself",
             fillcolor=BAND,
             line={"width": 0},
             hoverinfo="skip",
-            name="± 2 sd",
+            name=BAND_NAMES[False],
             legendgroup="band",
             showlegend=first,
         ),
@@ -185,11 +208,12 @@ def _nearness(data: Observed, reference: Tensor, column: int) -> list[float]:
     return (0.12 + 0.78 * weight).tolist()
 
 
-def _caption(data: Observed, words: str, shown: int) -> str:
+def _caption(data: Observed, words: str, shown: int, skewed: bool) -> str:
     structure = getattr(data.model, "structure", None)
     of = f" of the model {structure}" if structure is not None else ""
+    width = "the central 95 %" if skewed else "two standard deviations"
     text = (
-        f"Posterior mean{of} (line) with two standard deviations of the noise-free "
+        f"Posterior mean{of} (line) with {width} of the noise-free "
         f"function (band), and the {len(data.y)} observations, in the units of the data"
     )
     d = len(data.column_names)

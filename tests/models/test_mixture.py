@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 import torch
 from botorch.acquisition.analytic import LogExpectedImprovement, UpperConfidenceBound
-from botorch.models.transforms import Log, Normalize
+from botorch.models.transforms import Normalize
 from botorch.sampling.normal import SobolQMCNormalSampler
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from torch import Tensor
 
-from bokern.errors import InputError, ShapeError, StructureError
+from bokern.errors import ShapeError, StructureError
 from bokern.models import MixtureGP
 from bokern.models.mixture import MAX_SLOTS, WEIGHT_TOLERANCE, allocate_slots
 from tests.models.data import points, randomize, training_data
@@ -270,10 +270,7 @@ def test_several_outcomes_and_batches_are_refused():
             MixtureGP(*data)
 
 
-def test_only_linear_outcome_transforms(mixture):
-    model = MixtureGP(*training_data(), outcome_transform=Log())
-    with pytest.raises(InputError, match=r"TransformedPosterior.*such as Standardize"):
-        model.posterior(points(2))
+def test_it_has_one_outcome(mixture):
     assert mixture.subset_output([0]) is mixture
     with pytest.raises(ShapeError, match=r"one outcome, number 0; got \[1\]"):
         mixture.subset_output([1])

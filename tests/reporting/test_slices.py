@@ -8,6 +8,7 @@ from botorch.models import ModelListGP, SingleTaskGP
 from bokern.errors import InputError, ShapeError
 from bokern.models import MixtureGP
 from bokern.reporting import caption_of, posterior_slices
+from bokern.selection import compare
 from tests.reporting.fakes import FakeComparison, make_comparison
 
 
@@ -31,6 +32,26 @@ def test_one_column_shows_the_posterior_and_the_data(
     np.testing.assert_allclose(band.y[len(grid) :][::-1], expected + 2 * sd, rtol=1e-9)
     np.testing.assert_allclose(data.x, comparison.X[:, 0])
     np.testing.assert_allclose(data.y, comparison.y)
+
+
+@pytest.mark.parametrize("average", [False, True])
+def test_a_skewed_posterior_shows_its_central_interval(average) -> None:
+    X = torch.rand(12, 1, dtype=torch.float64)
+    y = (2.0 * torch.sin(6.0 * X[:, 0])).exp()
+    found = compare(["RBF()", "Matern(2.5)"], X, y, outcome="log", starts=1)
+    model = found.model(average=average)
+    figure = posterior_slices(model)
+    (mean,) = _named(figure, "posterior mean")
+    (band,) = _named(figure, "central 95 %")
+    assert "the central 95 % of the noise-free function" in caption_of(figure)
+    low, high = band.y[: len(mean.x)], band.y[len(mean.x) :][::-1]
+    assert low.min() > 0.0
+    torch.manual_seed(0)
+    grid = torch.as_tensor(np.array(mean.x))[::50].unsqueeze(-1)
+    draws = model.posterior(grid.unsqueeze(1)).rsample(torch.Size([4000]))
+    draws = draws.detach().movedim(0, -1).reshape(len(grid), -1).numpy()
+    inside = ((draws > low[::50, None]) & (draws < high[::50, None])).mean(-1)
+    np.testing.assert_allclose(inside, 0.9545, atol=0.02)
 
 
 def test_the_other_columns_stay_at_the_point_asked_for() -> None:
