@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,11 @@ class Observations:
     column_names: tuple[str, ...]
     target_name: str
     notes: tuple[str, ...] = ()
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number of any library, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def read_observations(

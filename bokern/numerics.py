@@ -7,6 +7,7 @@ library was imported first.
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import torch
 from torch import Tensor
@@ -79,9 +80,11 @@ def squared_distance(x1: Tensor, x2: Tensor) -> Tensor:
         ``... x n1 x n2``, non-negative; from differences for few columns, so that
         near-equal numbers are never subtracted after squaring.
     """
-    if x1.shape[-1] <= DIRECT_DISTANCE_DIM:
-        difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-        return difference.square().sum(-1)
+    if 1 <= x1.shape[-1] <= DIRECT_DISTANCE_DIM:
+        # Column by column: a sum over a short last dimension is six times slower.
+        columns = zip(x1.unbind(-1), x2.unbind(-1), strict=True)
+        squares = ((a.unsqueeze(-1) - b.unsqueeze(-2)).square() for a, b in columns)
+        return reduce(torch.add, squares)
     centre = x2.detach().mean(-2, keepdim=True)
     a, b = x1 - centre, x2 - centre
     products = a @ b.transpose(-1, -2)

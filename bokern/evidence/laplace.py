@@ -6,6 +6,7 @@ import math
 import time
 
 import torch
+from torch import Tensor
 
 from bokern.errors import EvidenceError
 from bokern.evidence.bic import bic
@@ -18,11 +19,46 @@ from bokern.evidence.data import (
 )
 from bokern.evidence.loo import leave_one_out
 from bokern.evidence.result import Evidence
-from bokern.fitting import GRADIENT_TOLERANCE
+from bokern.fitting import GRADIENT_TOLERANCE, LogPosterior
 from bokern.models import StructuredGP
 
-SEARCHED_AGAIN = 2
-"""Restarts from which a single hit is worth a flag."""
+SEARCHED_AGAIN = 3
+"""Restarts from which a single hit is worth a flag; the last step of a search has two,
+chosen among many that were looked at."""
+
+
+def laplace_integral(objective: LogPosterior, theta: Tensor) -> tuple[float, Tensor]:
+    r"""``log ∫ p(z | θ) p(θ) dθ`` by the curvature at θ, in the objective's nats.
+
+    Args:
+        objective: With its prior.
+        theta: Its maximum, or a point near it, ``k``.
+
+    Returns:
+        The value, and the eigenvalues of the negative Hessian whitened by the prior's,
+        ``k``, of which those that are not positive are counted as 1.
+
+    Raises:
+        EvidenceError: If the prior's curvature is not positive, or the Hessian not
+            finite.
+    """
+    with torch.no_grad():
+        peak = (objective.log_likelihood(theta) + objective.log_prior(theta)).item()
+    H = -objective.hessian(theta)
+    L, info = torch.linalg.cholesky_ex(-objective.prior_hessian(theta))
+    if int(info) or not bool(torch.isfinite(H).all()):
+        raise EvidenceError(
+            "the curvature at the fitted hyperparameters cannot be used: priors are "
+            "expected log-concave in unconstrained coordinates, and the likelihood "
+            "finite around the optimum; use the default priors, or fit again"
+        )
+    half = torch.linalg.solve_triangular(L, H, upper=False)
+    W = torch.linalg.solve_triangular(L, half.T, upper=False)
+    w = torch.linalg.eigvalsh(0.5 * (W + W.T))
+    usable = torch.where(w > 0, w, 1.0)
+    log_det = 2.0 * L.diagonal().log().sum() + usable.log().sum()
+    constant = 0.5 * objective.dim * math.log(2.0 * math.pi)
+    return peak + constant - 0.5 * log_det.item(), w
 
 
 def laplace(model: StructuredGP) -> Evidence:
@@ -72,22 +108,9 @@ def laplace(model: StructuredGP) -> Evidence:
         if fit is not None and c.name in fit.at_bound:
             free[c.span] = False
     _, gradient = objective.value_and_gradient(theta)
-    with torch.no_grad():
-        peak = (objective.log_likelihood(theta) + objective.log_prior(theta)).item()
-    H = -objective.hessian(theta)
-    L, info = torch.linalg.cholesky_ex(-objective.prior_hessian(theta))
-    if int(info) or not bool(torch.isfinite(H).all()):
-        raise EvidenceError(
-            "the curvature at the fitted hyperparameters cannot be used: priors are "
-            "expected log-concave in unconstrained coordinates, and the likelihood "
-            "finite around the optimum; use the default priors, or fit again"
-        )
-    half = torch.linalg.solve_triangular(L, H, upper=False)
-    W = torch.linalg.solve_triangular(L, half.T, upper=False)
-    w = torch.linalg.eigvalsh(0.5 * (W + W.T))
+    log_integral, w = laplace_integral(objective, theta)
+    value = log_integral + jacobian
     usable = torch.where(w > 0, w, 1.0)
-    log_det = 2.0 * L.diagonal().log().sum() + usable.log().sum()
-    value = peak + 0.5 * k * math.log(2.0 * math.pi) - 0.5 * log_det.item() + jacobian
     effective = ((usable - 1.0) / usable).clamp_min(0.0).sum().item()
     flags = []
     gradient_norm = gradient[free].norm().item()

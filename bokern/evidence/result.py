@@ -31,7 +31,7 @@ class Evidence:
     Args:
         log_evidence: Nats, of the raw targets.
         inference: How f is integrated: ``"exact"``.
-        integration: How θ is: ``"map"`` (plugged in) or ``"laplace"``.
+        integration: How θ is: ``"map"`` (plugged in), ``"laplace"`` or ``"smc"``.
         standard_error: Of a sampled estimate, nats; 0 for deterministic ones.
         lower: Bounds or an interval, nats; equal to the value where there is none.
         upper: See ``lower``.
