@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
-from botorch.models.transforms import Normalize, Standardize
+from botorch.models.transforms import Normalize
 from gpytorch.means import ZeroMean
 from torch import Tensor
 
 from bokern.errors import InputError, StorageError, StructureError
 from bokern.fitting import FitResult
-from bokern.inputs import Bounds, Observations, read_observations
+from bokern.inputs import Bounds, Observations, is_whole, read_observations
 from bokern.models import StructuredGP
+from bokern.models.choice import model_class
+from bokern.models.outcome import YEO_JOHNSON, outcome_transform
+from bokern.models.outcome_power import fit_power
+from bokern.models.outcome_steps import nonlinear_steps
+from bokern.models.warm_start import transferred_start as transferred_start
 from bokern.structures import Structure, as_structure
 
 MEANS = ("constant", "zero")
@@ -31,6 +35,8 @@ def fit(
     objective: str = "map",
     mean: str = "constant",
     standardize: bool = True,
+    outcome: str = "identity",
+    inference: str = "auto",
 ) -> StructuredGP:
     """Fits one structure to data.
 
@@ -46,7 +52,13 @@ def fit(
         objective: ``"map"``, or ``"ml"`` (type-II maximum likelihood, to reproduce
             published figures; evidence is then refused).
         mean: ``"constant"`` with a N(0, 1) prior, or ``"zero"``.
-        standardize: Whether y is z-scored first.
+        standardize: Whether y is z-scored first, after the outcome transform.
+        outcome: Transform of y: ``"identity"``, ``"log"``, ``"yeo-johnson(0.3)"`` of
+            that power in [0, 2], or ``"yeo-johnson"``, whose power is fitted with the
+            hyperparameters.
+        inference: ``"exact"`` by dense covariances, ``"kalman"`` by a filter in O(n),
+            for sums and products of Matern and Linear of one column, or ``"auto"``:
+            the cheaper of the two, which give the same results.
 
     Returns:
         A BoTorch model in raw units, with ``structure`` (as given), ``column_names``,
@@ -57,16 +69,21 @@ def fit(
         FitError: If no start has a finite objective.
     """
     data = read_observations(X, y, bounds, noise)
-    model = unfitted(
-        structure,
-        data,
-        starts=starts,
-        seed=seed,
-        objective=objective,
-        mean=mean,
-        standardize=standardize,
-    )
-    return model.fit()
+
+    def build(outcome: str) -> StructuredGP:
+        return unfitted(
+            structure,
+            data,
+            starts=starts,
+            seed=seed,
+            objective=objective,
+            mean=mean,
+            standardize=standardize,
+            outcome=outcome,
+            inference=inference,
+        )
+
+    return fit_power(build) if outcome == YEO_JOHNSON else build(outcome).fit()
 
 
 def unfitted(
@@ -78,28 +95,38 @@ def unfitted(
     objective: str = "map",
     mean: str = "constant",
     standardize: bool = True,
+    outcome: str = "identity",
+    inference: str = "auto",
 ) -> StructuredGP:
     """The model of a structure and checked data, before fitting; see `fit`."""
     if mean not in MEANS:
         raise InputError(f"mean is expected as 'constant' or 'zero', got {mean!r}")
-    if not _is_whole(starts) or starts < 1:
+    if not is_whole(starts) or starts < 1:
         raise InputError(f"starts is a whole number >= 1, got {starts!r}")
-    if not _is_whole(seed):
+    if not is_whole(seed):
         raise InputError(f"seed is a whole number, got {seed!r}")
     if objective not in ("map", "ml"):
         raise InputError(f"objective is expected as 'map' or 'ml', got {objective!r}")
+    transform = outcome_transform(outcome, data.y, standardize)
+    if data.noise is not None and nonlinear_steps(transform):
+        raise InputError(
+            f"noise is a known variance in units of y and has no counterpart after "
+            f"outcome={outcome!r}: leave the noise to be inferred, or use "
+            "outcome='identity'"
+        )
     given = as_structure(structure)
     resolved = given.resolve(data.column_names)
     low, high = data.bounds.tolist()
     for group in resolved.groups():
         group.check_bounds(low, high, data.column_names)
     noise = None if data.noise is None else data.noise.unsqueeze(-1)
-    model = StructuredGP(
+    chosen = model_class(resolved, len(low), len(data.X), inference)
+    model = chosen(
         data.X,
         data.y.unsqueeze(-1),
         noise,
         mean_module=ZeroMean() if mean == "zero" else None,
-        outcome_transform=Standardize(1, min_stdv=0.0) if standardize else None,
+        outcome_transform=transform,
         input_transform=Normalize(len(low), bounds=data.bounds),
         structure=resolved,
         starts=int(starts),
@@ -111,10 +138,6 @@ def unfitted(
     model.target_name = data.target_name
     model.bounds = data.bounds
     return model
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def lifted_start(child: StructuredGP, parent: StructuredGP) -> Tensor:

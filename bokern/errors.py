@@ -46,6 +46,10 @@ class FitError(BokernError, RuntimeError):
     """No start led to a usable fit."""
 
 
+class TimeLimitError(FitError):
+    """A fit was ended because it took longer than allowed."""
+
+
 class EvidenceError(BokernError):
     """The evidence of a model is not defined, for instance without a prior."""
 

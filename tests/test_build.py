@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import pytest
 import torch
+from botorch.models.transforms.outcome import Log
 from gpytorch.means import ZeroMean
 
 import bokern
 from bokern.build import lifted_start, set_theta, unfitted
-from bokern.errors import StructureError
-from bokern.evidence import laplace
+from bokern.errors import InputError, StructureError
+from bokern.evidence import laplace, log_jacobian
 from bokern.inputs import read_observations
+from bokern.models.yeo_johnson import YeoJohnson
 from bokern.structures import RBF, Matern, parse
 
 BOX = [(0.0, 10.0), (-5.0, 5.0)]
@@ -61,6 +63,48 @@ def test_options_reach_the_model(data):
     known = bokern.fit("RBF()", data.X, data.y, bounds=BOX, noise=0.5, starts=1)
     raw = known.likelihood.noise * known.outcome_transform.stdvs.square().squeeze()
     torch.testing.assert_close(raw, torch.full_like(raw, 0.5))
+
+
+@pytest.mark.parametrize("outcome", ["log", "yeo-johnson(0.3)"])
+def test_outcomes_are_transformed_and_predicted_raw(data, outcome):
+    y = (data.y / 10.0).exp()
+    model = bokern.fit("RBF()", data.X, y, bounds=BOX, starts=2, outcome=outcome)
+    assert torch.equal(model.raw_targets.squeeze(-1), y)
+    ratio = model.posterior(data.X).mean.squeeze(-1) / y
+    assert (ratio.log().abs() < 0.5).all()
+    bare = bokern.fit(
+        "RBF()", data.X, y, bounds=BOX, starts=2, outcome=outcome, standardize=False
+    )
+    assert isinstance(bare.outcome_transform, Log | YeoJohnson)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("objective", ["map", "ml"])
+def test_a_power_is_fitted_with_the_hyperparameters(data, objective):
+    y = (data.y / 20.0).exp()
+    options = {"bounds": BOX, "starts": 4, "objective": objective}
+
+    def value(outcome: str) -> float:
+        model = bokern.fit("RBF()", data.X, y, outcome=outcome, **options)
+        power = float(model.outcome_transform["yeo-johnson"].power)
+        prior = -0.5 * (power - 1.0) ** 2 if objective == "map" else 0.0
+        return model.fit_result.objective + log_jacobian(model) + prior
+
+    best = max(value(f"yeo-johnson({p:g})") for p in torch.linspace(0, 2, 21))
+    assert value("yeo-johnson") >= best - 0.02
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        ("auto", "outcome is expected as"),
+        ("log", "needs positive targets"),
+        ("yeo-johnson(5)", "from 0 to 2"),
+    ],
+)
+def test_outcomes_that_do_not_suit_are_refused(data, outcome, words):
+    with pytest.raises(InputError, match=words):
+        bokern.fit("RBF()", data.X, data.y - 60.0, bounds=BOX, outcome=outcome)
 
 
 @pytest.mark.filterwarnings("ignore:The model inputs are of type torch.float32")

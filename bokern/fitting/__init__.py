@@ -2,6 +2,7 @@
 
 from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
 from bokern.fitting.map import GRADIENT_TOLERANCE, FitResult, fit_map
+from bokern.fitting.scout import Scouted, scout
 from bokern.fitting.starts import draw_starts, screen_starts
 
 __all__ = [
@@ -9,7 +10,9 @@ __all__ = [
     "FitResult",
     "GaussianNoise",
     "LogPosterior",
+    "Scouted",
     "draw_starts",
     "fit_map",
+    "scout",
     "screen_starts",
 ]

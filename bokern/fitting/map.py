@@ -12,7 +12,7 @@ from botorch.optim.batched_lbfgs_b import fmin_l_bfgs_b_batched
 from torch import Tensor
 
 from bokern import seeding
-from bokern.errors import FitError
+from bokern.errors import FitError, TimeLimitError
 from bokern.fitting.log_posterior import LogPosterior
 from bokern.fitting.starts import SCREEN_ROWS, draw_starts, screen_starts
 
@@ -82,6 +82,7 @@ def fit_map(
     starts: int = 8,
     seed: int = 0,
     warm: Tensor | None = None,
+    seconds: float | None = None,
 ) -> FitResult:
     """Maximises the objective of one data set and leaves the modules at the best θ.
 
@@ -93,18 +94,20 @@ def fit_map(
         starts: How many screened starts to optimise.
         seed: Of the draws that are screened.
         warm: ``w x k`` further starts, optimised without screening.
+        seconds: How long it may take.
 
     Raises:
         FitError: If no start has a finite objective.
+        TimeLimitError: If it takes longer.
     """
     began = time.perf_counter()
-    counter = _Counter(objective)
-    low, high = _box(objective)
+    counter = EvaluationCounter(objective, seconds)
+    low, high = search_box(objective)
     initial = _explored(counter, starts, seed, low, high)
     if warm is not None:
         rows = warm.reshape(-1, objective.dim).to(initial)
         initial = torch.cat([rows.maximum(low).minimum(high), initial])
-    theta, value = _maximise(counter, initial, low, high, MAX_ITERATIONS)
+    theta, value = maximise(counter, initial, low, high, MAX_ITERATIONS)
     if not bool(torch.isfinite(value).any()):
         raise FitError(
             f"none of {len(value)} starts has a finite log posterior: expected finite "
@@ -135,19 +138,38 @@ def fit_map(
     )
 
 
-class _Counter:
-    """Values and gradients of an objective, counted one per θ."""
+class EvaluationCounter:
+    """Values and gradients of an objective, counted one per θ.
 
-    def __init__(self, objective: LogPosterior) -> None:
+    Args:
+        objective: Of one data set.
+        seconds: How long evaluations may go on from now; without limit if None.
+    """
+
+    def __init__(self, objective: LogPosterior, seconds: float | None = None) -> None:
         self.objective = objective
         self.count = 0
+        self.seconds = seconds
+        self.began = time.perf_counter()
 
     def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """Values and gradients at each row of θ.
+
+        Raises:
+            TimeLimitError: If the time is up.
+        """
+        elapsed = time.perf_counter() - self.began
+        if self.seconds is not None and elapsed > self.seconds:
+            raise TimeLimitError(
+                f"it took longer than the {self.seconds:g} s allowed to a structure: "
+                "raise time_limit, or leave the structure out"
+            )
         self.count += len(theta)
         return self.objective.value_and_gradient(theta)
 
 
-def _box(objective: LogPosterior) -> tuple[Tensor, Tensor]:
+def search_box(objective: LogPosterior) -> tuple[Tensor, Tensor]:
+    """Lowest and highest θ that the optimiser visits, ``k`` each."""
     is_log = objective.is_log()
     low = torch.where(is_log, LOG_BOX[0], FREE_BOX[0]).to(objective.z)
     high = torch.where(is_log, LOG_BOX[1], FREE_BOX[1]).to(objective.z)
@@ -155,7 +177,7 @@ def _box(objective: LogPosterior) -> tuple[Tensor, Tensor]:
 
 
 def _explored(
-    counter: _Counter, starts: int, seed: int, low: Tensor, high: Tensor
+    counter: EvaluationCounter, starts: int, seed: int, low: Tensor, high: Tensor
 ) -> Tensor:
     """The best starts after a few iterations from each of many, ``starts x k``."""
     objective = counter.objective
@@ -168,7 +190,7 @@ def _explored(
     if objective.dim <= EXPLORE_ABOVE:
         return screen_starts(screen, candidates, starts)[0]
     many, _ = screen_starts(screen, candidates, EXPLORED * starts)
-    theta, value = _maximise(counter, many, low, high, EXPLORE_ITERATIONS)
+    theta, value = maximise(counter, many, low, high, EXPLORE_ITERATIONS)
     order = value.nan_to_num(-torch.inf).argsort(descending=True)
     return theta[order[:starts]]
 
@@ -181,12 +203,17 @@ def _on_some_rows(objective: LogPosterior, generator: torch.Generator) -> LogPos
     return objective.on_rows(rows)
 
 
-def _maximise(
-    counter: _Counter, starts: Tensor, low: Tensor, high: Tensor, iterations: int
+def maximise(
+    counter: EvaluationCounter,
+    starts: Tensor,
+    low: Tensor,
+    high: Tensor,
+    iterations: int,
 ) -> tuple[Tensor, Tensor]:
     """L-BFGS from each start: final points and values."""
     chunk = max(1, BATCH_ELEMENTS // counter.objective.entries)
-    if counter.objective.num_data >= BATCHED_BELOW:
+    alone = counter.objective.num_data >= BATCHED_BELOW
+    if alone and not counter.objective.batches_pay:
         chunk = 1
     parts = [
         _lbfgs(counter, start, low, high, iterations) for start in starts.split(chunk)
@@ -195,7 +222,11 @@ def _maximise(
 
 
 def _lbfgs(
-    counter: _Counter, start: Tensor, low: Tensor, high: Tensor, iterations: int
+    counter: EvaluationCounter,
+    start: Tensor,
+    low: Tensor,
+    high: Tensor,
+    iterations: int,
 ) -> tuple[Tensor, Tensor]:
     def negated(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value, gradient = counter(torch.from_numpy(np.array(x)).to(start))
@@ -221,7 +252,9 @@ def _lbfgs(
     )
 
 
-def _polish(counter: _Counter, theta: Tensor, low: Tensor, high: Tensor) -> Tensor:
+def _polish(
+    counter: EvaluationCounter, theta: Tensor, low: Tensor, high: Tensor
+) -> Tensor:
     """Damped Newton steps until the gradient is below tolerance or no step helps."""
     value, gradient = (t[0] for t in counter(theta.unsqueeze(0)))
     damping = 0.0
