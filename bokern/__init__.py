@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bokern.build import fit
     from bokern.optimize import choice, minimize
     from bokern.reporting import report
-    from bokern.selection import Comparison, compare
+    from bokern.selection import Comparison, compare, search
 
 __version__ = "0.1.0"
 
@@ -24,6 +24,7 @@ _HOMES = {
     "fit": "bokern.build",
     "minimize": "bokern.optimize",
     "report": "bokern.reporting",
+    "search": "bokern.selection",
 }
 
 _MODULES = ("acquisition", "ax", "errors", "models", "problems", "structures")
@@ -36,6 +37,7 @@ __all__ = [
     "fit",
     "minimize",
     "report",
+    "search",
 ]
 
 

@@ -2,6 +2,7 @@
 
 from bokern.selection.comparison import Comparison
 from bokern.selection.ranking import compare
+from bokern.selection.searching import search
 from bokern.selection.structure_prior import structure_log_prior
 
-__all__ = ["Comparison", "compare", "structure_log_prior"]
+__all__ = ["Comparison", "compare", "search", "structure_log_prior"]

@@ -10,17 +10,25 @@ from bokern.evidence import Evidence
 from bokern.fitting import FitResult
 from bokern.kernels import StructureKernel
 from bokern.models import StructuredGP
+from bokern.models.outcome import read_outcome
 from bokern.structures import Structure
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How the structures were fitted; see `compare`."""
+    """How the structures were fitted; see `compare`.
+
+    The outcome's text is resolved: with its power, and never ``"auto"``.
+    """
 
     starts: int = 8
     seed: int = 0
     mean: str = "constant"
     standardize: bool = True
+    outcome: str = "identity"
+
+    def __post_init__(self) -> None:
+        read_outcome(self.outcome)
 
     def options(self) -> dict[str, Any]:
         """As keywords of `bokern.build.unfitted`."""

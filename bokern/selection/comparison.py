@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +18,15 @@ from bokern.evidence import FLAGS, Evidence, preference
 from bokern.inputs import Observations
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import storage
+from bokern.selection.attempt import Attempt
 from bokern.selection.candidate import Candidate, Settings
+from bokern.selection.explanation import Explanation, explain
 from bokern.selection.storage import Contents
 from bokern.selection.structure_prior import structure_log_prior
-from bokern.structures import Structure, as_structure
+from bokern.structures import Structure, as_structure, parse
+
+SHOWN = 12
+"""Rows of a printed table."""
 
 AVERAGE_WITHIN = 5.0
 """Structures this close to the best, in nats, share an average."""
@@ -47,6 +53,9 @@ class Comparison:
         data: The checked data, raw units.
         settings: How they were fitted.
         failures: Text and reason of structures that could not be fitted.
+        remarks: What was assumed or left out, in sentences.
+        trace: Every structure that a search looked at, in the order in which it did;
+            empty for a plain comparison.
     """
 
     def __init__(
@@ -55,8 +64,12 @@ class Comparison:
         data: Observations,
         settings: Settings,
         failures: tuple[tuple[str, str], ...] = (),
+        remarks: tuple[str, ...] = (),
+        trace: tuple[Attempt, ...] = (),
     ) -> None:
-        priors = structure_log_prior([c.structure for c in candidates])
+        priors = _log_priors(
+            [c.structure for c in candidates], trace, data.column_names
+        )
         value = [c.evidence.log_evidence for c in candidates]
         order = sorted(range(len(value)), key=lambda i: value[i], reverse=True)
         self.candidates = tuple(candidates[i] for i in order)
@@ -66,6 +79,8 @@ class Comparison:
         self.data = data
         self.settings = settings
         self.failures = failures
+        self.remarks = remarks
+        self.trace = trace
 
     # -- what was found --------------------------------------------------------
 
@@ -161,12 +176,15 @@ class Comparison:
         """What the evidence says, in a sentence."""
         if len(self.candidates) == 1:
             return f"Only {self.best} was compared."
-        gap = self.candidates[0].evidence - self.candidates[1].evidence
+        first, second = (c.evidence for c in self.candidates[:2])
+        gap = first.log_evidence - second.log_evidence
+        error = math.hypot(first.standard_error, second.standard_error)
+        size = f"{gap:.1f} ± {error:.1f}" if error else f"{gap:.1f}"
         rival = self.candidates[1].structure
         advice = "" if gap >= AVERAGE_WITHIN else "; average rather than pick"
         return (
             f"The data show {preference(gap)} for {self.best} over {rival} "
-            f"({gap:.1f} nats{advice})."
+            f"({size} nats{advice})."
         )
 
     def model(
@@ -188,6 +206,18 @@ class Comparison:
             return self._mixture()
         found = self.candidates[0] if structure is None else self._find(structure)
         return self._model(found)
+
+    def explain(self, structure: Structure | str | None = None) -> Explanation:
+        """Takes a structure apart, and says what the evidence says of it.
+
+        Args:
+            structure: Which of the compared; the best by default.
+
+        Raises:
+            InputError: If the structure was not compared.
+        """
+        found = self.candidates[0] if structure is None else self._find(structure)
+        return explain(self, found, self._model(found))
 
     def _find(self, structure: Structure | str) -> Candidate:
         names = self.column_names
@@ -248,8 +278,8 @@ class Comparison:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was assumed about the data."""
-        return self.data.notes
+        """What was assumed about the data, and left out."""
+        return self.data.notes + self.remarks
 
     @property
     def seed(self) -> int:
@@ -269,7 +299,13 @@ class Comparison:
             "gap": "{:.2f}".format,
             "probability": "{:.3f}".format,
         }
-        lines = [shown.to_string(formatters=formats), "", self.statement]
+        error = self.table["standard_error"]
+        if bool((error > 0).any()):
+            shown.insert(2, "se", error.map("{:.2f}".format))
+        lines = [shown.head(SHOWN).to_string(formatters=formats)]
+        if len(shown) > SHOWN:
+            lines.append(f"… and {len(shown) - SHOWN} more, see .table")
+        lines += ["", self.statement]
         used = {flag for e in self.evidences for flag in e.flags}
         lines += [f"{flag}: {FLAGS[flag]}" for flag in FLAGS if flag in used]
         lines += [f"left out: {name} ({reason})" for name, reason in self.failures]
@@ -289,7 +325,14 @@ class Comparison:
         Raises:
             StorageError: If the file cannot be written.
         """
-        contents = Contents(self.candidates, self.data, self.settings, self.failures)
+        contents = Contents(
+            self.candidates,
+            self.data,
+            self.settings,
+            self.failures,
+            self.remarks,
+            self.trace,
+        )
         text = storage.dumps(contents)
         if path is not None:
             try:
@@ -306,4 +349,17 @@ class Comparison:
             StorageError: If it cannot be read or is something else.
         """
         c = storage.read(source)
-        return cls(c.candidates, c.data, c.settings, c.failures)
+        return cls(c.candidates, c.data, c.settings, c.failures, c.remarks, c.trace)
+
+
+def _log_priors(
+    structures: Sequence[Structure], trace: Sequence[Attempt], names: Sequence[str]
+) -> list[float]:
+    """Log priors, normalised over all that was looked at.
+
+    A structure is not more probable because its rivals were dropped early.
+    """
+    resolved = [s.resolve(names) for s in structures]
+    also = {parse(attempt.structure).resolve(names) for attempt in trace}
+    others = sorted(also - set(resolved), key=str)
+    return structure_log_prior([*resolved, *others])[: len(structures)]

@@ -25,6 +25,7 @@ from bokern.evidence import Evidence, laplace
 from bokern.inputs import Bounds, Observations, read_observations
 from bokern.models import StructuredGP
 from bokern.selection.comparison import Candidate, Comparison, Settings
+from bokern.selection.outcome import with_outcome
 from bokern.structures import Structure, as_structure
 
 NESTED_SLACK = 0.01
@@ -42,6 +43,7 @@ def compare(
     seed: int = 0,
     mean: str = "constant",
     standardize: bool = True,
+    outcome: str = "identity",
     progress: bool | None = None,
 ) -> Comparison:
     """Ranks structures by their log evidence on data.
@@ -59,7 +61,10 @@ def compare(
         starts: Optimisations for each structure.
         seed: Of the starts; each structure draws its own from it.
         mean: ``"constant"`` with a N(0, 1) prior, or ``"zero"``.
-        standardize: Whether y is z-scored first.
+        standardize: Whether y is z-scored first, after the outcome transform.
+        outcome: Transform of y, the same for all: ``"identity"``, ``"log"``,
+            ``"yeo-johnson(0.3)"`` of that power, ``"yeo-johnson"`` of the power that
+            the evidence prefers, or ``"auto"``: whichever it prefers.
         progress: Whether to show a progress bar; on a terminal by default.
 
     Raises:
@@ -68,6 +73,7 @@ def compare(
     """
     data = read_observations(X, y, bounds, noise)
     settings = Settings(starts, seed, mean, standardize)
+    data, settings = with_outcome(data, settings, outcome)
     return compare_observations(structures, data, settings, progress=progress)
 
 
@@ -79,7 +85,7 @@ def compare_observations(
     progress: bool | None = None,
 ) -> Comparison:
     """`compare` on data that are checked already."""
-    candidates = _distinct(structures, data.column_names)
+    candidates = distinct(structures, data.column_names)
     for structure in candidates:
         unfitted(structure, data, **settings.options())
     fitted: dict[Structure, tuple[StructuredGP, Evidence]] = {}
@@ -109,13 +115,18 @@ def compare_observations(
     return Comparison(results, data, settings, tuple(failures))
 
 
-def _distinct(
+def distinct(
     structures: Sequence[Structure | str], names: Sequence[str]
 ) -> list[Structure]:
-    """Structures as given, one of those that mean the same columns."""
+    """Structures as given, one of those that mean the same columns.
+
+    Raises:
+        StructureError: If they are no list of structures.
+        InputError: If the list is empty.
+    """
     if isinstance(structures, str | Structure):
         raise StructureError(
-            f"compare expects a list of structures, got one: write [{structures!r}]"
+            f"expected a list of structures, got one: write [{structures!r}]"
         )
     try:
         given = [as_structure(s) for s in structures]
@@ -123,10 +134,10 @@ def _distinct(
         if isinstance(error, BokernError):
             raise
         raise StructureError(
-            f"compare expects a list of structures, got {structures!r:.80}"
+            f"expected a list of structures, got {structures!r:.80}"
         ) from error
     if not given:
-        raise InputError("compare expects at least one structure, got an empty list")
+        raise InputError("expected at least one structure, got an empty list")
     distinct: dict[Structure, Structure] = {}
     for structure in given:
         distinct.setdefault(structure.resolve(names).canonical(), structure)

@@ -15,6 +15,7 @@ from bokern.errors import InputError, StorageError
 from bokern.evidence import Evidence
 from bokern.fitting import FitResult
 from bokern.inputs import Observations, read_observations
+from bokern.selection.attempt import Attempt
 from bokern.selection.candidate import Candidate, Settings
 from bokern.structures import Structure
 
@@ -32,41 +33,29 @@ class Contents:
         data: The checked data, raw units.
         settings: How they were fitted.
         failures: Text and reason of structures that could not be fitted.
+        remarks: What was assumed or left out, in sentences.
+        trace: Every structure that a search looked at.
     """
 
     candidates: Sequence[Candidate]
     data: Observations
     settings: Settings
     failures: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...] = ()
+    trace: tuple[Attempt, ...] = ()
 
 
 def dumps(contents: Contents) -> str:
     """The text that `read` reads back."""
-    d = contents.data
     document = {
         "kind": "bokern.Comparison",
         "version": SCHEMA_VERSION,
         "settings": asdict(contents.settings),
-        "data": {
-            "X": d.X.tolist(),
-            "y": d.y.tolist(),
-            "bounds": d.bounds.tolist(),
-            "noise": None if d.noise is None else d.noise.tolist(),
-            "column_names": list(d.column_names),
-            "target_name": d.target_name,
-            "notes": list(d.notes),
-            "dtype": str(d.X.dtype).removeprefix("torch."),
-        },
-        "candidates": [
-            {
-                "structure": c.structure.to_json(),
-                "evidence": c.evidence.to_json(),
-                "fit": asdict(c.fit),
-                "hyperparameters": [list(row) for row in c.hyperparameters],
-            }
-            for c in contents.candidates
-        ],
+        "data": observations_to_json(contents.data),
+        "candidates": [candidate_to_json(c) for c in contents.candidates],
         "failures": [list(f) for f in contents.failures],
+        "remarks": list(contents.remarks),
+        "trace": [asdict(attempt) for attempt in contents.trace],
     }
     return json.dumps(document)
 
@@ -82,10 +71,12 @@ def read(source: str | Path) -> Contents:
         if not document["candidates"]:
             raise ValueError("its candidates: there are none")
         return Contents(
-            [_candidate(c) for c in document["candidates"]],
-            _observations(document["data"]),
+            [candidate_from_json(c) for c in document["candidates"]],
+            observations_from_json(document["data"]),
             Settings(**document["settings"]),
             tuple((f[0], f[1]) for f in document["failures"]),
+            tuple(map(str, document.get("remarks", ()))),
+            tuple(Attempt(**a) for a in document.get("trace", ())),
         )
     except (KeyError, TypeError, IndexError, ValueError, InputError) as error:
         raise StorageError(
@@ -94,7 +85,18 @@ def read(source: str | Path) -> Contents:
         ) from error
 
 
-def _candidate(document: dict[str, Any]) -> Candidate:
+def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
+    """A document that `candidate_from_json` reads back."""
+    return {
+        "structure": candidate.structure.to_json(),
+        "evidence": candidate.evidence.to_json(),
+        "fit": asdict(candidate.fit),
+        "hyperparameters": [list(row) for row in candidate.hyperparameters],
+    }
+
+
+def candidate_from_json(document: dict[str, Any]) -> Candidate:
+    """Reads what `candidate_to_json` wrote."""
     return Candidate(
         Structure.from_json(document["structure"]),
         Evidence.from_json(document["evidence"]),
@@ -110,7 +112,22 @@ def _fit(document: dict[str, Any]) -> FitResult:
     )
 
 
-def _observations(document: dict[str, Any]) -> Observations:
+def observations_to_json(data: Observations) -> dict[str, Any]:
+    """A document that `observations_from_json` reads back."""
+    return {
+        "X": data.X.tolist(),
+        "y": data.y.tolist(),
+        "bounds": data.bounds.tolist(),
+        "noise": None if data.noise is None else data.noise.tolist(),
+        "column_names": list(data.column_names),
+        "target_name": data.target_name,
+        "notes": list(data.notes),
+        "dtype": str(data.X.dtype).removeprefix("torch."),
+    }
+
+
+def observations_from_json(document: dict[str, Any]) -> Observations:
+    """Reads what `observations_to_json` wrote, and checks it as new data are."""
     dtype = DTYPES[document["dtype"]]
 
     def tensor(values: Any) -> Tensor:

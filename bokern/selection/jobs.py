@@ -1,0 +1,259 @@
+"""The pieces of work of a search: plain data in, plain data out.
+
+A job can be done in any process, in any order, and comes out the same: its seed is
+drawn from the search's and the structure's text, and it runs on one thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import torch
+
+from bokern import seeding
+from bokern.build import lifted_start, transferred_start, unfitted
+from bokern.errors import EvidenceError
+from bokern.evidence import laplace, laplace_integral, log_jacobian, run_smc
+from bokern.fitting import scout
+from bokern.inputs import Observations
+from bokern.models import StructuredGP
+from bokern.selection.candidate import Candidate, Settings
+from bokern.selection.storage import (
+    candidate_to_json,
+    observations_from_json,
+    observations_to_json,
+)
+from bokern.structures import parse
+
+SEARCH_ROWS = 200
+"""A search looks at no more observations than this, drawn at random, until its last
+step: a first look at 300 rows takes three times as long."""
+
+Theta = tuple[float, ...]
+Outcome = dict[str, Any]
+"""What a job came to, as JSON; with ``error`` in place of a result if it failed."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One piece of work.
+
+    Args:
+        stage: ``"scout"``, ``"converge"``, ``"settle"`` or ``"smc"``.
+        structure: Text, columns by number.
+        parents: Fits of simpler structures to start from, by their texts.
+        starts: Where to start, beside them.
+    """
+
+    stage: str
+    structure: str
+    parents: tuple[tuple[str, Theta], ...] = ()
+    starts: tuple[Theta, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What tells this job from all others of one search."""
+        text = json.dumps(asdict(self))
+        return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is done for a structure.
+
+    Args:
+        starts: Screened starts of a first look.
+        thinned: One draw in so many is screened for them.
+        particles: Of each sampled estimate.
+        replicates: Of them.
+        time_limit: Seconds allowed to a step of one structure; None for no limit.
+    """
+
+    starts: int = 8
+    thinned: int = 1
+    particles: int = 256
+    replicates: int = 5
+    time_limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all jobs of a search share.
+
+    Args:
+        data: All observations.
+        settings: Of the fits.
+        effort: How much is done for a structure.
+    """
+
+    data: Observations
+    settings: Settings
+    effort: Effort
+
+    def dumps(self) -> str:
+        """The text that `loads` reads back."""
+        document = {
+            "data": observations_to_json(self.data),
+            "settings": asdict(self.settings),
+            "effort": asdict(self.effort),
+        }
+        return json.dumps(document)
+
+    @property
+    def digest(self) -> str:
+        """Names the data, their bounds and noise included."""
+        text = json.dumps(observations_to_json(self.data))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def some_rows(self) -> Observations:
+        """The observations that all but the last step look at."""
+        data = self.data
+        n = len(data.X)
+        if n <= SEARCH_ROWS:
+            return data
+        generator = seeding.generator("rows", self.settings.seed)
+        rows = torch.randperm(n, generator=generator)[:SEARCH_ROWS].sort().values
+        rows = rows.to(data.X.device)
+        return replace(
+            data,
+            X=data.X[rows],
+            y=data.y[rows],
+            noise=None if data.noise is None else data.noise[rows],
+        )
+
+
+@lru_cache(maxsize=4)
+def _loads(text: str) -> Context:
+    document = json.loads(text)
+    return Context(
+        observations_from_json(document["data"]),
+        Settings(**document["settings"]),
+        Effort(**document["effort"]),
+    )
+
+
+def execute(job: Job, text: str) -> Outcome:
+    """Does a job in another process, from the text of its context."""
+    return perform(job, _loads(text))
+
+
+def perform(job: Job, context: Context) -> Outcome:
+    """Does a job. Whatever goes wrong is told in the outcome, never raised."""
+    began = time.perf_counter()
+    with _one_thread():
+        try:
+            outcome = _STAGES[job.stage](job, context)
+        except Exception as error:
+            outcome = {"error": f"{type(error).__name__}: {error}", "evaluations": 0}
+    outcome["seconds"] = time.perf_counter() - began
+    return outcome
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The last bits of a sum depend on the number of threads, and results must not."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _model(text: str, data: Observations, context: Context, starts: int) -> Any:
+    options = context.settings.options() | {"starts": max(1, starts)}
+    model = unfitted(parse(text), data, **options)
+    model.starts = starts
+    return model
+
+
+def _scout(job: Job, context: Context) -> Outcome:
+    data, effort = context.some_rows, context.effort
+    model = _model(job.structure, data, context, effort.starts)
+    objective = model.log_posterior()
+    base, carried = [], []
+    for text, theta in job.parents:
+        parent = _model(text, data, context, 1)
+        _write(parent, theta)
+        start, known = transferred_start(model, parent)
+        base.append(start)
+        carried.append(known)
+    found = scout(
+        objective,
+        starts=effort.starts,
+        thinned=effort.thinned,
+        seed=seeding.spawn(context.settings.seed, job.structure),
+        base=torch.stack(base) if base else None,
+        carried=torch.stack(carried) if carried else None,
+        seconds=effort.time_limit,
+    )
+    log_integral, _ = laplace_integral(objective, found.theta[0])
+    return {
+        "theta": found.theta.tolist(),
+        "score": log_integral + log_jacobian(model),
+        "evaluations": found.evaluations + objective.dim,
+    }
+
+
+def _converge(job: Job, context: Context) -> Outcome:
+    return _fit(job, context, context.some_rows)
+
+
+def _settle(job: Job, context: Context) -> Outcome:
+    return _fit(job, context, context.data)
+
+
+def _fit(job: Job, context: Context, data: Observations) -> Outcome:
+    screened = 0 if job.starts else context.settings.starts
+    model = _model(job.structure, data, context, screened)
+    z = model.log_posterior().z
+    warm = [z.new_tensor(theta) for theta in job.starts]
+    for text, theta in job.parents:
+        parent = _model(text, data, context, 1)
+        _write(parent, theta)
+        warm.append(lifted_start(model, parent))
+    model.fit(
+        warm=torch.stack(warm) if warm else None, seconds=context.effort.time_limit
+    )
+    evidence = laplace(model)
+    if not abs(evidence.log_evidence) < float("inf"):
+        raise EvidenceError(f"the log evidence is {evidence.log_evidence}")
+    candidate = Candidate.of(parse(job.structure), model, evidence)
+    return {
+        "candidate": candidate_to_json(candidate),
+        "score": evidence.log_evidence,
+        "evaluations": candidate.fit.evaluations + evidence.n_hyperparameters,
+    }
+
+
+def _smc(job: Job, context: Context) -> Outcome:
+    effort = context.effort
+    model = _model(job.structure, context.data, context, 0)
+    _write(model, job.starts[0])
+    sampled = run_smc(
+        model,
+        particles=effort.particles,
+        replicates=effort.replicates,
+        seed=seeding.spawn("smc", context.settings.seed, job.structure),
+    )
+    return {
+        "evidence": sampled.evidence.to_json(),
+        "score": sampled.evidence.log_evidence,
+        "evaluations": sampled.run.evaluations,
+    }
+
+
+def _write(model: StructuredGP, theta: Theta) -> None:
+    objective = model.log_posterior()
+    objective.set(objective.z.new_tensor(theta))
+
+
+_STAGES = {"scout": _scout, "converge": _converge, "settle": _settle, "smc": _smc}

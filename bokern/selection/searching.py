@@ -1,0 +1,303 @@
+"""Finds the structure itself: a grammar of structures, searched by their evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import asdict, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from bokern.build import unfitted
+from bokern.errors import FitError, InputError
+from bokern.evidence import smc_applies
+from bokern.inputs import Bounds, Observations, is_whole, read_observations
+from bokern.selection.budget import Limit, Meter, read_budget
+from bokern.selection.candidate import Settings
+from bokern.selection.comparison import Comparison
+from bokern.selection.jobs import (
+    SEARCH_ROWS,
+    Context,
+    Effort,
+    Job,
+    Outcome,
+    Theta,
+)
+from bokern.selection.journal import Journal
+from bokern.selection.outcome import with_outcome
+from bokern.selection.ranking import distinct
+from bokern.selection.schedule import Plan, Schedule
+from bokern.selection.workers import Workers
+from bokern.structures import Matern, Structure
+from bokern.structures.grammar import Grammar
+
+BASELINE = Matern(2.5)
+"""What is fitted where the data are too few to search."""
+
+AUTO_ROUNDS = 8
+JOURNAL_VERSION = 1
+
+
+def search(
+    X: Any,
+    y: Any,
+    structures: str | Sequence[Structure | str] = "auto",
+    *,
+    bounds: Bounds | None = None,
+    noise: Any = None,
+    budget: int | str | timedelta | None = None,
+    rounds: int | None = None,
+    smc: bool = True,
+    outcome: str = "identity",
+    executor: Executor | None = None,
+    workers: int = 1,
+    journal: str | Path | None = None,
+    time_limit: float | None = None,
+    seed: int = 0,
+    mean: str = "constant",
+    standardize: bool = True,
+    progress: bool | None = None,
+) -> Comparison:
+    """Finds the structures that the data support best.
+
+    Starts from simple structures, looks at each, fits the best to the end, derives
+    others from the leaders by a grammar (adding, multiplying and replacing parts,
+    change-points, warps, symmetries), and so on until a round gains less than 1 nat.
+    Evidences are Laplace's, those of the finalists sampled.
+
+    Above 200 rows all but the last step look at 200 of them, drawn at random.
+
+    Args:
+        X: ``n x d`` tensor, array or DataFrame, in raw units; a vector is one column.
+        y: ``n`` tensor, array or Series, in raw units.
+        structures: ``"auto"`` for the grammar, or structures to choose from, which
+            are expanded only if ``rounds`` is given.
+        bounds: The declared box, ``(low, high)`` a column, in order or by name.
+        noise: Known variance of y, one number or ``n``; None to infer it.
+        budget: Likelihood evaluations (a whole number, 300,000 by default), or a
+            duration such as ``"5min"``; results within a duration depend on the
+            machine. What was found until then is returned. Sampling does not count,
+            and is left out once the budget is spent.
+        rounds: Rounds of expansion, at most.
+        smc: Whether to sample the evidence of finalists of at most 150 rows and 30
+            hyperparameters.
+        outcome: Transform of y, which all structures share: ``"identity"``,
+            ``"log"``, ``"yeo-johnson"``, or ``"auto"`` to choose it by evidence.
+        executor: Where the work is done: any ``concurrent.futures`` executor.
+        workers: Processes to use if no executor is given; 1 works in this one. The
+            result is the same for any number.
+        journal: File that finished work is kept in; a search with the same data and
+            arguments goes on from it.
+        time_limit: Seconds that one step of one structure may take; one that takes
+            longer is left out.
+        seed: Of everything random.
+        mean: ``"constant"`` with a N(0, 1) prior, or ``"zero"``.
+        standardize: Whether y is z-scored first.
+        progress: Whether to show a progress bar; on a terminal by default.
+
+    Returns:
+        What was found, ranked by log evidence; ``trace`` tells all that was tried.
+
+    Raises:
+        InputError: What cannot be used, and how to mend it.
+        StorageError: If the journal is damaged, in use, or of another search.
+        FitError: If no structure could be fitted, with the reasons.
+    """
+    limit = read_budget(budget)
+    _check_counts(rounds, workers, time_limit)
+    data = read_observations(X, y, bounds, noise)
+    settings = Settings(seed=seed, mean=mean, standardize=standardize)
+    data, settings = with_outcome(data, settings, outcome)
+    remarks: tuple[str, ...] = ()
+    auto = isinstance(structures, str) and structures == "auto"
+    grammar = Grammar.of(
+        data.bounds, names=data.column_names, n=min(len(data.X), SEARCH_ROWS)
+    )
+    if auto:
+        initial, remarks = _initial(grammar, data, remarks)
+        most = AUTO_ROUNDS if rounds is None else rounds
+    else:
+        initial = [
+            s.resolve(data.column_names)
+            for s in distinct(structures, data.column_names)
+        ]
+        most = rounds or 0
+    if auto and len(initial) == 1:
+        most = 0
+    return search_observations(
+        initial,
+        data,
+        settings,
+        grammar=grammar,
+        plan=Plan(rounds=most, smc=Plan.smc if smc else 0),
+        effort=Effort(time_limit=time_limit),
+        limit=limit,
+        workers=workers,
+        executor=executor,
+        journal=journal,
+        remarks=remarks,
+        progress=progress,
+    )
+
+
+def search_observations(
+    initial: Sequence[Structure],
+    data: Observations,
+    settings: Settings,
+    *,
+    grammar: Grammar,
+    plan: Plan,
+    effort: Effort,
+    limit: Limit,
+    known: Mapping[Structure, Theta] | None = None,
+    workers: int = 1,
+    executor: Executor | None = None,
+    journal: str | Path | None = None,
+    remarks: tuple[str, ...] = (),
+    progress: bool | None = None,
+) -> Comparison:
+    """`search` on data that are checked already, from structures with numbered columns.
+
+    Args:
+        initial: Structures to begin with.
+        data: Checked data.
+        settings: Of the fits.
+        grammar: What derives structures from others.
+        plan: How far the search goes.
+        effort: How much is done for each structure.
+        limit: Evaluations, or time.
+        known: Further structures, with hyperparameters that their fits start from.
+        workers: See `search`.
+        executor: See `search`.
+        journal: See `search`.
+        remarks: Said of the result.
+        progress: See `search`.
+    """
+    for structure in initial:
+        unfitted(structure, data, **settings.options())
+    context = Context(data, settings, effort)
+    some_rows = len(data.X) > SEARCH_ROWS
+    if some_rows:
+        plan = replace(plan, reserve=0.4)
+        remarks += (
+            f"structures were searched on {SEARCH_ROWS} of {len(data.X)} rows, drawn "
+            "at random, and the best fitted to all",
+        )
+    meter = Meter(limit, progress)
+    file = None if journal is None else Journal(journal, _header(initial, context))
+    pool = Workers(context, executor, workers)
+
+    def run(jobs: Sequence[Job]) -> Generator[Outcome]:
+        return _remembered(jobs, pool, file)
+
+    schedule = Schedule(
+        initial, known or {}, grammar.expand, plan, run, meter, some_rows
+    )
+    try:
+        schedule.search()
+        schedule.settle()
+        schedule.mend()
+        if plan.smc and meter.share < 1.0:
+            schedule.sample(lambda e: smc_applies(e.n_hyperparameters, len(data.X)))
+    finally:
+        meter.close()
+        pool.close()
+        if file is not None:
+            file.close()
+    return _comparison(schedule, data, settings, limit, remarks)
+
+
+def _remembered(
+    jobs: Sequence[Job], pool: Workers, journal: Journal | None
+) -> Generator[Outcome]:
+    """Outcomes of jobs in order; those that the journal holds are not done again."""
+    if journal is None:
+        yield from pool.map(jobs, lambda _, outcome: outcome)
+        return
+    known = journal.entries
+    missing = [job for job in jobs if job.key not in known]
+    outcomes = pool.map(missing, lambda job, outcome: journal.add(job.key, outcome))
+    try:
+        for job in jobs:
+            yield known[job.key] if job not in missing else next(outcomes)
+    finally:
+        outcomes.close()
+
+
+def _comparison(
+    schedule: Schedule,
+    data: Observations,
+    settings: Settings,
+    limit: Limit,
+    remarks: tuple[str, ...],
+) -> Comparison:
+    states = list(schedule.states.values())
+    failures = tuple((s.text, s.error) for s in states if s.error)
+    found = [s.candidate for s in schedule.converged if s.candidate is not None]
+    if not found:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in failures)
+        raise FitError(
+            f"none of {len(states)} structures could be fitted: "
+            f"{reasons or 'the budget was spent before one was looked at'}"
+        )
+    if not schedule.complete:
+        remarks += ("the budget was spent before the search came to its end",)
+    if isinstance(limit, timedelta):
+        remarks += (
+            "the budget was a duration: another machine may come to other structures",
+        )
+    names = data.column_names
+    shown = [replace(c, structure=c.structure.named(names)) for c in found]
+    return Comparison(
+        shown,
+        data,
+        settings,
+        failures,
+        remarks=remarks,
+        trace=tuple(state.attempt(names) for state in states),
+    )
+
+
+def _initial(
+    grammar: Grammar, data: Observations, remarks: tuple[str, ...]
+) -> tuple[list[Structure], tuple[str, ...]]:
+    """Where "auto" begins: at small n with the baseline alone."""
+    n, d = data.X.shape
+    if n < enough_rows(d):
+        note = (
+            f"{n} rows are too few to search structures of {d} columns (2d + 5 = "
+            f"{enough_rows(d)} are needed): {BASELINE} is used"
+        )
+        return [BASELINE], (*remarks, note)
+    return list(grammar.initial()), remarks
+
+
+def enough_rows(dim: int) -> int:
+    """Observations below which structures cannot be told apart."""
+    return 2 * dim + 5
+
+
+def _header(initial: Sequence[Structure], context: Context) -> dict[str, Any]:
+    """What must be the same for a search to go on from a journal."""
+    effort = {k: v for k, v in asdict(context.effort).items() if k != "time_limit"}
+    return {
+        "kind": "bokern.search",
+        "version": JOURNAL_VERSION,
+        "data": context.digest,
+        "rows": len(context.data.X),
+        "columns": list(context.data.column_names),
+        "structures": [str(s) for s in initial],
+        "settings": asdict(context.settings),
+        "effort": effort,
+    }
+
+
+def _check_counts(rounds: int | None, workers: int, time_limit: float | None) -> None:
+    for name, value, least in (("rounds", rounds, 0), ("workers", workers, 1)):
+        if value is not None and not (is_whole(value) and value >= least):
+            raise InputError(f"{name} is a whole number >= {least}, got {value!r:.60}")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(
+            f"time_limit is a number of seconds > 0, or None, got {time_limit!r:.60}"
+        )

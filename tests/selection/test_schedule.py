@@ -1,0 +1,201 @@
+"""The schedule with made-up scores: no structure is fitted here."""
+
+import pytest
+
+from bokern.errors import StructureError
+from bokern.selection import schedule as module
+from bokern.selection.budget import Meter
+from bokern.selection.candidate import Candidate
+from bokern.selection.schedule import Plan, Schedule
+from bokern.structures import parse
+from bokern.structures.grammar import Proposal
+from tests.selection.fakes import evidence, fit_result
+
+
+def candidate(text, score):
+    return Candidate(parse(text), evidence(score), fit_result(score), ())
+
+
+class World:
+    """Scores of structures, and a record of the jobs that were asked for."""
+
+    def __init__(self, scores, children=None, broken=()):
+        self.scores = {str(parse(k)): v for k, v in scores.items()}
+        self.children = {
+            str(parse(k)): [str(parse(c)) for c in v]
+            for k, v in (children or {}).items()
+        }
+        self.broken = {str(parse(b)) for b in broken}
+        self.jobs = []
+
+    def run(self, jobs):
+        for job in jobs:
+            self.jobs.append((job.stage, job.structure))
+            yield self.outcome(job)
+
+    def outcome(self, job):
+        common = {"evaluations": 100, "seconds": 0.5}
+        if job.structure in self.broken:
+            return common | {"error": "FitError: made up"}
+        score = self.scores[job.structure]
+        if job.stage == "scout":
+            return common | {"theta": [[score], [0.0]], "score": score}
+        return common | {"candidate": job.structure, "score": score}
+
+    def expand(self, structure):
+        return [
+            Proposal(parse(c), structure, "made up")
+            for c in self.children.get(str(structure), ())
+        ]
+
+    def stages(self, stage):
+        return [text for s, text in self.jobs if s == stage]
+
+
+@pytest.fixture(autouse=True)
+def _candidates_by_text(monkeypatch):
+    monkeypatch.setattr(
+        module, "candidate_from_json", lambda text: candidate(text, SCORES[text])
+    )
+
+
+SCORES = {}
+
+
+def run(world, initial, plan=None, limit=10**6, some_rows=False, known=None):
+    SCORES.clear()
+    SCORES.update(world.scores)
+    schedule = Schedule(
+        [parse(s) for s in initial],
+        known or {},
+        world.expand,
+        plan or Plan(),
+        world.run,
+        Meter(limit, progress=False),
+        some_rows,
+    )
+    schedule.search()
+    return schedule
+
+
+def test_the_baseline_is_fitted_first_and_all_others_looked_at():
+    world = World({"RBF()": 0.0, "Linear() + RBF()": 3.0, "DeepSE()": -50.0})
+    found = run(world, ["Linear() + RBF()", "RBF()", "DeepSE()"])
+    assert world.jobs[0] == ("converge", "RBF()")
+    assert world.stages("scout") == ["Linear() + RBF()", "DeepSE()"]
+    assert [s.text for s in found.converged] == [
+        "Linear() + RBF()",
+        "RBF()",
+        "DeepSE()",
+    ]
+    assert found.complete
+
+
+def test_far_behind_and_not_the_best_of_its_family_is_pruned():
+    world = World({"RBF()": 0.0, "Matern(2.5)": -11.0, "Matern(1.5)": -9.0})
+    found = run(world, ["RBF()", "Matern(2.5)", "Matern(1.5)"])
+    status = {s.text: s.status for s in found.states.values()}
+    assert status == {
+        "RBF()": "converged",
+        "Matern(2.5)": "pruned",
+        "Matern(1.5)": "converged",
+    }
+
+
+def test_leaders_are_expanded_until_a_round_gains_less_than_a_nat():
+    world = World(
+        {
+            "RBF()": 0.0,
+            "RBF() + Periodic()": 6.0,
+            "RBF() + Linear()": 2.0,
+            "RBF() + Periodic() + Linear()": 6.5,
+            "RBF() + Periodic() + Periodic()": 30.0,
+        },
+        {
+            "RBF()": ["RBF() + Periodic()", "RBF() + Linear()"],
+            "RBF() + Periodic()": ["RBF() + Periodic() + Linear()"],
+            "RBF() + Periodic() + Linear()": ["RBF() + Periodic() + Periodic()"],
+        },
+    )
+    found = run(world, ["RBF()"])
+    assert found.converged[0].text == "Linear() + Periodic() + RBF()"
+    assert "Periodic() + Periodic() + RBF()" not in world.stages("scout")
+    assert [s.round for s in found.states.values()] == [0, 1, 1, 2]
+    child = found.states["Periodic() + RBF()"]
+    assert (child.parent, child.move) == ("RBF()", "made up")
+
+
+def test_children_start_from_their_parents_fit():
+    world = World(
+        {"RBF()": 0.0, "RBF() + Linear()": 1.0}, {"RBF()": ["RBF() + Linear()"]}
+    )
+    seen = []
+    plain = world.run
+
+    def watched(jobs):
+        seen.extend(jobs)
+        return plain(jobs)
+
+    world.run = watched
+    run(world, ["RBF()"])
+    (scout,) = [job for job in seen if job.stage == "scout"]
+    assert scout.parents == (("RBF()", fit_result(0.0).theta),)
+
+
+def test_equal_structures_are_scored_once():
+    world = World(
+        {"RBF()": 0.0, "DeepSE()": -1.0, "RBF() + DeepSE()": 0.5},
+        {"RBF()": ["RBF() + DeepSE()"], "DeepSE()": ["DeepSE() + RBF()"]},
+    )
+    run(world, ["RBF()", "DeepSE()"])
+    assert world.stages("scout").count("DeepSE() + RBF()") == 1
+
+
+def test_a_failing_structure_is_recorded_and_does_not_end_the_search():
+    world = World({"RBF()": 0.0, "DeepSE()": 1.0, "Linear()": 2.0}, broken=["DeepSE()"])
+    found = run(world, ["RBF()", "DeepSE()", "Linear()"])
+    assert found.states["DeepSE()"].status == "failed"
+    assert found.states["DeepSE()"].error == "FitError: made up"
+    assert found.converged[0].text == "Linear()"
+
+
+def test_a_failing_baseline_does_not_end_the_search():
+    world = World({"RBF()": 0.0, "DeepSE()": 1.0}, broken=["RBF()"])
+    found = run(world, ["RBF()", "DeepSE()"])
+    assert [s.text for s in found.converged] == ["DeepSE()"]
+
+
+def test_the_budget_ends_the_search_with_what_there_is():
+    names = ["RBF()", "DeepSE()", "Linear()", "Matern(2.5)", "Matern(1.5)"]
+    world = World({name: float(i) for i, name in enumerate(names)})
+    found = run(world, names, limit=300)
+    assert world.stages("scout") == ["DeepSE()", "Linear()"]
+    assert world.stages("converge") == ["RBF()", "Linear()"]
+    assert not found.complete
+
+
+def test_known_structures_need_no_first_look():
+    world = World({"RBF()": 0.0, "DeepSE()": 1.0})
+    found = run(world, ["RBF()"], known={parse("DeepSE()"): (0.5,)})
+    assert world.jobs == [("converge", "RBF()"), ("converge", "DeepSE()")]
+    assert found.converged[0].text == "DeepSE()"
+
+
+def test_only_finalists_are_fitted_to_all_rows():
+    world = World({"RBF()": 0.0, "DeepSE()": -3.0, "Linear()": -40.0})
+    found = run(world, ["RBF()", "DeepSE()", "Linear()"], some_rows=True)
+    found.settle()
+    assert world.stages("settle") == ["RBF()", "DeepSE()"]
+    assert [s.text for s in found.converged] == ["RBF()", "DeepSE()"]
+
+
+def test_ranking_does_not_depend_on_the_order_of_the_list():
+    scores = {"RBF()": 1.0, "DeepSE()": 1.0, "Matern(2.5)": 0.0}
+    orders = [list(scores), list(reversed(scores))]
+    ranked = [[s.text for s in run(World(scores), order).converged] for order in orders]
+    assert ranked[0] == ranked[1]
+
+
+def test_a_bad_text_is_refused():
+    with pytest.raises(StructureError):
+        run(World({}), ["Nonsense()"])
