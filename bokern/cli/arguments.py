@@ -3,65 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from importlib import metadata
 from typing import NoReturn
 
+from bokern.cli import texts
+from bokern.cli.kinds import from_one, from_zero, interval, positive_seconds
+
 __all__ = ["parse", "parser"]
-
-_DESCRIPTION = """\
-Bayesian optimisation with Gaussian-process structures selected by their evidence.
-
-commands:
-  demo         real data and a black box in under two minutes, with a report
-  compare      rank structures on a table of your own
-  structures   what structures there are, a line each
-"""
-
-_EXAMPLES = """\
-examples:
-  bokern demo
-  bokern compare data.csv --target y --report report.html
-  bokern compare data.csv --target y --structures "RBF()" "Matern(2.5) + Linear()"
-  bokern structures
-
-exit codes: 0 done, 1 failed, 2 bad usage or input, 130 interrupted.
-'bokern COMMAND --help' tells more about a command.
-"""
-
-_DEMO = """\
-Ranks structures on the monthly airline passengers of 1949 to 1960 (144 points),
-minimises the Gramacy-Lee function, and writes a report of both.
-"""
-
-_DEMO_EXAMPLES = """\
-examples:
-  bokern demo
-  bokern demo --out results --trials 30 --seed 1
-"""
-
-_COMPARE = """\
-Fits each structure to the columns of a table (CSV, TSV or CSV.gz with a header),
-ranks them by their log evidence, and says how strong the preference is.
-"""
-
-_COMPARE_EXAMPLES = """\
-examples:
-  bokern compare data.csv --target y
-  bokern compare data.csv --target y --features x1 x2 --bounds x1=0:1 x2=-5:5
-  bokern compare data.csv --target y --structures "RBF()" "Kumaraswamy(Matern(2.5))"
-  bokern compare data.csv.gz --target y --report report.html --json > found.json
-
-FILE comes first, or before an option that takes one value. Without --bounds the
-range of the data is the box in which the priors apply. 'bokern structures' lists
-what --structures understands.
-"""
-
-_STRUCTURES = """\
-Lists the structures: an example that --structures understands, the family, a line.
-'+' adds independent functions, '*' multiplies kernels.
-"""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -99,8 +48,8 @@ def parser() -> argparse.ArgumentParser:
     top = _Parser(
         prog="bokern",
         usage="bokern [--version] [--help] COMMAND ...",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
+        description=texts.DESCRIPTION,
+        epilog=texts.EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[common],
         allow_abbrev=False,
@@ -126,63 +75,126 @@ def parser() -> argparse.ArgumentParser:
         added.set_defaults(module=f"bokern.cli.{name}")
         return added
 
-    demo = command("demo", _DEMO, _DEMO_EXAMPLES)
-    demo.add_argument(
-        "--out",
-        metavar="DIR",
-        default="bokern-demo",
-        help="folder of the report, made if needed (default: %(default)s)",
+    _add_demo(command("demo", texts.DEMO, texts.DEMO_EXAMPLES))
+    search = command("search", texts.SEARCH, texts.SEARCH_EXAMPLES)
+    _add_table(search, "structures to choose from (default: a grammar of them)")
+    _add_search(search)
+    compare = command("compare", texts.COMPARE, texts.COMPARE_EXAMPLES)
+    _add_table(
+        compare, "what to compare (default: a list that suits the number of columns)"
     )
-    demo.add_argument(
-        "--trials",
-        type=_positive,
-        default=20,
-        metavar="N",
-        help="evaluations of the black box (default: %(default)s)",
+    structures = command(
+        "structures", texts.STRUCTURES, "example:\n  bokern structures\n"
     )
-    _add_seed(demo)
-
-    compare = command("compare", _COMPARE, _COMPARE_EXAMPLES)
-    compare.add_argument("file", metavar="FILE", help="the table, with a header")
-    compare.add_argument(
-        "--target", required=True, metavar="COL", help="the column to model"
-    )
-    compare.add_argument(
-        "--features",
-        nargs="+",
-        metavar="COL",
-        help="the input columns (default: all but the target)",
-    )
-    compare.add_argument(
-        "--structures",
-        nargs="+",
-        metavar="TEXT",
-        help="what to compare (default: a list that suits the number of columns)",
-    )
-    compare.add_argument(
-        "--bounds",
-        nargs="+",
-        type=_interval,
-        metavar="COL=LO:HI",
-        help="the declared range of a column (default: the range of the data)",
-    )
-    compare.add_argument("--report", metavar="FILE", help="write an HTML report")
-    compare.add_argument(
-        "--json", action="store_true", help="print the comparison as JSON"
-    )
-    _add_seed(compare)
-
-    structures = command("structures", _STRUCTURES, "example:\n  bokern structures\n")
     structures.add_argument(
         "--json", action="store_true", help="print the list as JSON"
     )
     return top
 
 
+def _add_demo(to: argparse.ArgumentParser) -> None:
+    to.add_argument(
+        "--out",
+        metavar="DIR",
+        default="bokern-demo",
+        help="folder of the report, made if needed (default: %(default)s)",
+    )
+    to.add_argument(
+        "--trials",
+        type=from_one,
+        default=20,
+        metavar="N",
+        help="evaluations of the black box (default: %(default)s)",
+    )
+    _add_seed(to)
+
+
+def _add_table(to: argparse.ArgumentParser, structures: str) -> None:
+    """A table, what to model in it, and what to do with the comparison."""
+    to.add_argument("file", metavar="FILE", help="the table, with a header")
+    to.add_argument(
+        "--target", required=True, metavar="COL", help="the column to model"
+    )
+    to.add_argument(
+        "--features",
+        nargs="+",
+        metavar="COL",
+        help="the input columns (default: all others)",
+    )
+    to.add_argument("--structures", nargs="+", metavar="TEXT", help=structures)
+    to.add_argument(
+        "--bounds",
+        nargs="+",
+        type=interval,
+        metavar="COL=LO:HI",
+        help="the declared range of a column (default: the range of the data)",
+    )
+    to.add_argument(
+        "--noise",
+        metavar="VARIANCE",
+        help="known variance of the target, a number or a column (default: inferred)",
+    )
+    to.add_argument(
+        "--no-standardize",
+        dest="standardize",
+        action="store_false",
+        help="leave the target as it is, rather than z-score it",
+    )
+    to.add_argument("--report", metavar="FILE", help="write an HTML report")
+    to.add_argument("--json", action="store_true", help="print the result as JSON")
+    _add_seed(to)
+
+
+def _add_search(to: argparse.ArgumentParser) -> None:
+    """How far a search goes, and where its work is done and kept."""
+    to.add_argument(
+        "--budget",
+        metavar="N|TIME",
+        help="likelihood evaluations, or a duration such as 90s or 5min",
+    )
+    to.add_argument(
+        "--rounds",
+        type=from_zero,
+        metavar="N",
+        help="rounds of expansion, at most (default: 0 with --structures)",
+    )
+    to.add_argument(
+        "--no-smc",
+        dest="smc",
+        action="store_false",
+        help="leave the evidence of the finalists as Laplace's method gives it",
+    )
+    to.add_argument(
+        "--outcome",
+        default="identity",
+        metavar="TEXT",
+        help="transform of the target: identity, log, yeo-johnson, or auto to choose "
+        "one by evidence (default: %(default)s)",
+    )
+    to.add_argument(
+        "--workers",
+        type=from_one,
+        default=1,
+        metavar="N",
+        help="processes; the result does not depend on it (default: %(default)s)",
+    )
+    to.add_argument(
+        "--journal",
+        metavar="FILE",
+        help="keep finished work in a file, and go on from what is in it",
+    )
+    to.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        metavar="SECONDS",
+        help="leave out a structure that takes longer for a step",
+    )
+
+
 def _add_seed(to: argparse.ArgumentParser) -> None:
     to.add_argument(
         "--seed",
-        type=_seed,
+        type=from_zero,
         default=0,
         metavar="N",
         help="of everything random (default: %(default)s)",
@@ -194,42 +206,3 @@ def _version() -> str:
         return metadata.version("bokern")
     except metadata.PackageNotFoundError:
         return "(not installed as a package)"
-
-
-def _whole(text: str, least: int) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise argparse.ArgumentTypeError(
-            f"expected a whole number of at least {least}, got '{text}'"
-        )
-    return value
-
-
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _seed(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _interval(text: str) -> tuple[str, tuple[float, float]]:
-    """``COL=LO:HI`` as the column and its range."""
-    column, _, ends = text.rpartition("=")
-    low, _, high = ends.partition(":")
-    try:
-        interval = float(low), float(high)
-    except ValueError:
-        interval = math.nan, math.nan
-    if (
-        not column
-        or not all(map(math.isfinite, interval))
-        or interval[0] >= interval[1]
-    ):
-        raise argparse.ArgumentTypeError(
-            f"expected COLUMN=LOW:HIGH with LOW below HIGH, as in x1=0:1, got '{text}'"
-        )
-    return column, interval

@@ -6,20 +6,28 @@ Each figure is a function that returns a plotly figure, whose caption is read by
 
 from __future__ import annotations
 
+from bokern.reporting.attempts import search_course
 from bokern.reporting.bars import evidence_bars
 from bokern.reporting.calibration import leave_one_out_calibration
 from bokern.reporting.history import optimization_history
 from bokern.reporting.page import report
+from bokern.reporting.parts import decomposition
 from bokern.reporting.regret_curve import regret
+from bokern.reporting.shares import variance_shares
 from bokern.reporting.slices import posterior_slices
+from bokern.reporting.structure_history import structure_probabilities
 from bokern.reporting.theme import caption_of
 
 __all__ = [
     "caption_of",
+    "decomposition",
     "evidence_bars",
     "leave_one_out_calibration",
     "optimization_history",
     "posterior_slices",
     "regret",
     "report",
+    "search_course",
+    "structure_probabilities",
+    "variance_shares",
 ]

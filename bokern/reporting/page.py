@@ -15,10 +15,10 @@ from plotly.offline import get_plotlyjs
 
 from bokern.errors import InputError, StorageError
 from bokern.reporting import provenance
+from bokern.reporting.drawing import Drawing
 from bokern.reporting.results import ComparisonLike, OptimizationLike
 from bokern.reporting.sections import (
     ComparisonSection,
-    Drawing,
     OptimizationSection,
     comparison_section,
     optimization_section,
@@ -114,9 +114,10 @@ def _section(
 
 def _drawings(part: ComparisonSection | OptimizationSection) -> list[Drawing]:
     """All figures of a section, in the order in which they appear."""
-    if isinstance(part, OptimizationSection) and part.comparison is not None:
-        return [*part.drawings, *part.comparison.drawings]
-    return part.drawings
+    if isinstance(part, ComparisonSection):
+        return part.all_drawings
+    below = [] if part.comparison is None else part.comparison.all_drawings
+    return [*part.drawings, *below]
 
 
 def _source(figure: go.Figure) -> Markup:

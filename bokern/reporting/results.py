@@ -13,6 +13,9 @@ from botorch.models.model import Model
 from pandas import DataFrame
 from torch import Tensor
 
+from bokern.selection.attempt import Attempt
+from bokern.selection.explanation import Explanation
+
 __all__ = ["ComparisonLike", "OptimizationLike"]
 
 
@@ -68,8 +71,15 @@ class ComparisonLike(Protocol):
     def seed(self) -> int:
         """The seed of the starts."""
 
+    @property
+    def trace(self) -> Sequence[Attempt]:
+        """What a search tried; empty for a plain comparison."""
+
     def model(self) -> Model:
         """The fitted model of the best structure."""
+
+    def explain(self) -> Explanation:
+        """The best structure taken apart."""
 
 
 @runtime_checkable
@@ -87,6 +97,10 @@ class OptimizationLike(Protocol):
     @property
     def trials(self) -> DataFrame:
         """One row a trial: trial, parameters, value, status, generator and more."""
+
+    @property
+    def structure_history(self) -> DataFrame:
+        """Probabilities of the structures by trial; empty if none were compared."""
 
     @property
     def comparison(self) -> Any:

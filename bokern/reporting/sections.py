@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plotly import graph_objects as go
-
-from bokern.errors import BokernError
 from bokern.reporting import provenance
 from bokern.reporting.bars import evidence_bars
 from bokern.reporting.calibration import leave_one_out_calibration
 from bokern.reporting.digits import general, nats, percent
+from bokern.reporting.drawing import Drawing, drawn
+from bokern.reporting.findings import Findings, Tried, findings, tried
 from bokern.reporting.flags import meanings
 from bokern.reporting.history import optimization_history
 from bokern.reporting.progress import course
 from bokern.reporting.regret_curve import regret
 from bokern.reporting.results import ComparisonLike, OptimizationLike
 from bokern.reporting.slices import posterior_slices
-from bokern.reporting.theme import caption_of
+from bokern.reporting.structure_history import structure_probabilities
 
 __all__ = [
     "ComparisonSection",
-    "Drawing",
     "OptimizationSection",
     "comparison_section",
     "optimization_section",
 ]
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """A figure with its title, or the reason why there is none."""
-
-    title: str
-    figure: go.Figure | None
-    caption: str
 
 
 @dataclass(frozen=True)
@@ -49,8 +38,16 @@ class ComparisonSection:
     flags: list[tuple[str, str]]
     failures: list[tuple[str, str]]
     priors: list[tuple[str, list[dict[str, str]]]]
+    findings: Findings
     drawings: list[Drawing]
+    tried: Tried | None
     facts: list[tuple[str, str]]
+
+    @property
+    def all_drawings(self) -> list[Drawing]:
+        """In the order in which they appear."""
+        tried = [] if self.tried is None else self.tried.drawings
+        return [*self.findings.drawings, *self.drawings, *tried]
 
 
 @dataclass(frozen=True)
@@ -87,10 +84,12 @@ def comparison_section(
         flags=meanings(found.table["flags"]),
         failures=[(str(text), str(reason)) for text, reason in found.failures],
         priors=_priors(found),
+        findings=findings(found),
+        tried=tried(found),
         drawings=[
-            _drawing("Log evidence", lambda: evidence_bars(found)),
-            _drawing("Posterior", lambda: posterior_slices(found, at=at)),
-            _drawing(
+            drawn("Log evidence", lambda: evidence_bars(found)),
+            drawn("Posterior", lambda: posterior_slices(found, at=at)),
+            drawn(
                 "Leave-one-out calibration", lambda: leave_one_out_calibration(found)
             ),
         ],
@@ -123,21 +122,21 @@ def optimization_section(result: OptimizationLike, heading: str) -> Optimization
         columns=[str(column) for column in trials.columns],
         rows=[[general(cell) for cell in row] for row in trials.to_numpy(object)],
         drawings=[
-            _drawing("Optimisation history", lambda: optimization_history(result)),
-            _drawing("Regret", lambda: regret(result)),
+            drawn("Optimisation history", lambda: optimization_history(result)),
+            drawn("Regret", lambda: regret(result)),
+            *_believed(result),
         ],
         facts=provenance.of_optimization(result),
         comparison=comparison,
     )
 
 
-def _drawing(title: str, draw: Callable[[], go.Figure]) -> Drawing:
-    """Draw, but let one figure fail without losing the page."""
-    try:
-        figure = draw()
-    except BokernError as error:
-        return Drawing(title, None, f"Could not be drawn: {error}")
-    return Drawing(title, figure, caption_of(figure))
+def _believed(result: OptimizationLike) -> list[Drawing]:
+    """The structures by trial, if any were compared."""
+    if result.structure_history.empty:
+        return []
+    title = "Structures by trial"
+    return [drawn(title, lambda: structure_probabilities(result))]
 
 
 def _ranking(found: ComparisonLike) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ import pytest
 from bokern.cli.arguments import parse, parser
 
 
-@pytest.mark.parametrize("command", ["", "demo", "compare", "structures"])
+@pytest.mark.parametrize("command", ["", "demo", "search", "compare", "structures"])
 def test_help_shows_examples(bokern, command: str) -> None:
     code, out, err = bokern(*command.split(), "--help")
     assert (code, err) == (0, "")
@@ -22,7 +22,7 @@ def test_help_shows_examples(bokern, command: str) -> None:
 def test_examples_parse() -> None:
     top = parser()
     texts = [top.epilog]
-    for command in ("demo", "compare", "structures"):
+    for command in ("demo", "search", "compare", "structures"):
         texts.append(top._subparsers._group_actions[0].choices[command].epilog)
     lines = [
         line.strip().split(" > ")[0]
@@ -30,7 +30,7 @@ def test_examples_parse() -> None:
         for line in text.splitlines()
         if line.startswith("  bokern ")
     ]
-    assert len(lines) >= 10
+    assert len(lines) >= 15
     for line in lines:
         parse(shlex.split(line)[1:])
 
@@ -55,6 +55,11 @@ def test_version(bokern) -> None:
         ("compare f --target y --bounds x=1:nan", "got 'x=1:nan'"),
         ("compare f --target y --bounds x", "expected COLUMN=LOW:HIGH"),
         ("compare f --target y --bounds =0:1", "expected COLUMN=LOW:HIGH"),
+        ("search f", "required: --target (see 'bokern search --help')"),
+        ("search f --target y --rounds -1", "whole number of at least 0, got '-1'"),
+        ("search f --target y --workers 0", "whole number of at least 1, got '0'"),
+        ("search f --target y --time-limit 0", "seconds above 0, got '0'"),
+        ("search f --target y --time-limit nan", "seconds above 0, got 'nan'"),
         ("compare f --targ y", "required: --target"),
     ],
 )

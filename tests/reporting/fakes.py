@@ -11,7 +11,12 @@ from botorch.models.transforms import Normalize
 from pandas import DataFrame
 from torch import Tensor
 
+from bokern.inputs import Observations
 from bokern.models import StructuredGP
+from bokern.selection.attempt import Attempt
+from bokern.selection.component import Parts
+from bokern.selection.explanation import Explanation
+from bokern.selection.verdict import Rival
 
 HOSTILE = '<script>alert(1)</script><a href="http://x.example">y</a>%{x}'
 
@@ -28,6 +33,8 @@ class FakeComparison:
     notes: tuple[str, ...] = ("bounds taken from the range of the data",)
     failures: tuple[tuple[str, str], ...] = (("Linear()", "no start led to a fit"),)
     seed: int = 0
+    trace: tuple[Attempt, ...] = ()
+    structure: str = "Linear() + RBF()"
     bounds: Tensor = field(init=False)
     table: DataFrame = field(init=False)
     priors: DataFrame = field(init=False)
@@ -78,8 +85,33 @@ class FakeComparison:
             self.X,
             self.y.unsqueeze(-1),
             input_transform=Normalize(d, bounds=self.bounds),
+            structure=structure or "Matern(2.5)",
         )
+        model.target_name = self.target_name
         return model.eval()
+
+    def explain(self) -> Explanation:
+        """Of the model before it is fitted, with a verdict that is made up."""
+        names = self.column_names
+        data = Observations(self.X, self.y, self.bounds, None, names, self.target_name)
+        parts = Parts(self.model(self.structure), data, self.X[0])
+        return Explanation(
+            structure=str(self.table["structure"][0]),
+            data=data,
+            rows=len(self.y),
+            units=parts.units,
+            components=parts.components(),
+            constant=parts.constant,
+            noise_sd=parts.noise_sd,
+            noise_share=parts.shares.noise,
+            shared=parts.shares.shared,
+            residual=parts.residual,
+            reference=self.X[0],
+            probability=0.9,
+            rival=Rival("RBF()", 12.3, 0.2, "a strong preference", ("smc", "smc")),
+            flags=(),
+            tried="4 structures were compared.",
+        )
 
 
 @dataclass
@@ -94,6 +126,7 @@ class FakeOptimization:
     space: dict[str, Any] = field(default_factory=lambda: {"input 0": (0.0, 1.0)})
     notes: tuple[str, ...] = ()
     seed: int = 0
+    structure_history: DataFrame = field(default_factory=DataFrame)
 
 
 def make_comparison(d: int, n: int = 30, **changes: Any) -> FakeComparison:
@@ -103,6 +136,33 @@ def make_comparison(d: int, n: int = 30, **changes: Any) -> FakeComparison:
     y = 100 + 20 * torch.sin(X[:, 0]) + X.sum(-1) + 0.5 * noise
     names = tuple(f"input {column}" for column in range(d))
     return FakeComparison(X, y, **{"column_names": names, **changes})
+
+
+def make_trace() -> tuple[Attempt, ...]:
+    """A search of five structures in one round of expansion."""
+    return (
+        Attempt("RBF()", "", "", 0, -31.0, "converged", 9000, 0.4),
+        Attempt("Linear()", "", "", 0, -140.0, "pruned", 800, 0.1),
+        Attempt("DeepSE()", "", "", 0, None, "failed", 10, 0.0),
+        Attempt(
+            "Linear() + RBF()", "RBF()", "add Linear()", 1, -22.0, "finalist", 1, 2
+        ),
+        Attempt(
+            "Periodic() + RBF()", "RBF()", "add it", 1, -30.0, "scouted", 1500, 0.2
+        ),
+    )
+
+
+def make_history() -> DataFrame:
+    """Structures by trial, compared at trials 4 and 6."""
+    names, rows = ("RBF()", "DeepSE()", "Linear()"), []
+    for trial in range(4, 8):
+        at = 4 if trial < 6 else 6
+        weights = (0.5, 0.3, 0.2) if at == 4 else (0.9, 0.1)
+        for name, weight in zip(names, weights, strict=False):
+            rows.append((trial, "objective", name, weight, -1.0, 0.0, at))
+    columns = ["trial", "metric", "structure", "probability", "log_evidence"]
+    return DataFrame(rows, columns=[*columns, "standard_error", "searched_at"])
 
 
 def make_optimization(**changes: Any) -> FakeOptimization:

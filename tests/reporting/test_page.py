@@ -12,12 +12,15 @@ import pytest
 from bokern.errors import FitError, InputError, StorageError
 from bokern.reporting import report
 from bokern.reporting.theme import label
+from bokern.selection.attempt import Attempt
 from tests.reporting.fakes import (
     HOSTILE,
     FakeComparison,
     FakeOptimization,
     make_comparison,
+    make_history,
     make_optimization,
+    make_trace,
 )
 
 
@@ -67,7 +70,7 @@ def test_one_offline_file_with_plotly_once(
     page = _page(path)
     text = path.read_text(encoding="utf-8")
     assert text.count("plotly.js v") == 1
-    assert len(page.figures) == 8
+    assert len(page.figures) == 12
     loaded = [name for name, _ in page.attributes if name in ("src", "href")]
     assert loaded == []
     assert os.listdir(tmp_path) == ["r.html"]
@@ -100,7 +103,9 @@ def _named(name: str, path: Path) -> _Page:
     )
     comparison.table.loc[1, ["structure", "family", "flags"]] = name
     comparison.priors.loc[0, ["structure", "hyperparameter", "prior"]] = name
+    comparison.trace = (Attempt(name, name, name, 1, -1.0, name, 1, 0.1),)
     result = make_optimization(comparison=comparison, best_parameters={name: 1.0})
+    result.structure_history = make_history().assign(structure=name, metric=name)
     result.trials["generator"] = name
     result.trials[name] = name
     return _page(report(comparison, result, path=path, title=name))
@@ -157,7 +162,7 @@ def test_no_flags_is_said(comparison: FakeComparison, tmp_path: Path) -> None:
 def test_a_figure_that_fails_leaves_its_reason(
     comparison: FakeComparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: FakeComparison) -> None:
+    def broken(self: FakeComparison, structure: str | None = None) -> None:
         raise FitError("no start led to a usable fit")
 
     monkeypatch.setattr(FakeComparison, "model", broken)
@@ -165,6 +170,27 @@ def test_a_figure_that_fails_leaves_its_reason(
     assert len(page.figures) == 1
     text = " ".join(page.visible)
     assert text.count("Could not be drawn: no start led to a usable fit") == 2
+    assert text.count("could not be taken apart: no start led to a usable fit") == 1
+
+
+def test_says_what_was_tried_and_what_was_believed(
+    tmp_path: Path, optimization: FakeOptimization
+) -> None:
+    optimization.structure_history = make_history()
+    comparison = make_comparison(1, trace=make_trace())
+    page = _page(report(comparison, optimization, path=tmp_path / "r.html"))
+    assert len(page.figures) == 9
+    text = " ".join(" ".join(page.visible).split())
+    for expected in (
+        "What the evidence says",
+        "passengers is the sum of 2 independent parts and noise.",
+        "The closest rival is RBF(), 12.3 nats behind (standard error 0.2)",
+        "What was tried",
+        "All structures that were tried (5)",
+        "add Linear()",
+        "Structures by trial",
+    ):
+        assert expected in text
 
 
 def test_all_trials_failed(tmp_path: Path) -> None:
