@@ -6,6 +6,7 @@ Importing this module registers bokern's classes with Ax's JSON and SQL storage.
 from __future__ import annotations
 
 from bokern.ax.choice import AUTO
+from bokern.ax.history import structure_history
 from bokern.ax.loading import load
 from bokern.ax.node import StructureNode
 from bokern.ax.record import StructureRecord, newest_record, record_of
@@ -21,6 +22,7 @@ __all__ = [
     "newest_record",
     "record_of",
     "register",
+    "structure_history",
 ]
 
 register()

@@ -83,10 +83,10 @@ def _named_group(group: Group, names: list[str], space: SearchSpace) -> Group:
 def _check_interchangeable(group: Group, parameters: list[Parameter]) -> None:
     first, *others = parameters
     for other in others:
-        if _describe(other) != _describe(first):
+        if describe(other) != describe(first):
             raise GroupError(
-                f"{group!r} interchanges {first.name!r} ({_describe(first)}) and "
-                f"{other.name!r} ({_describe(other)}): parameters that a group "
+                f"{group!r} interchanges {first.name!r} ({describe(first)}) and "
+                f"{other.name!r} ({describe(other)}): parameters that a group "
                 "interchanges need the same type, bounds and scale; declare them alike"
             )
 
@@ -100,13 +100,13 @@ def _check_symmetric(group: Group, parameters: list[Parameter]) -> None:
         )
         if not symmetric:
             raise GroupError(
-                f"{group!r} flips the sign of {p.name!r} ({_describe(p)}), which needs "
+                f"{group!r} flips the sign of {p.name!r} ({describe(p)}), which needs "
                 "bounds symmetric about 0 on a linear scale: declare such bounds, or "
                 "use reflections() about the box's centre"
             )
 
 
-def _describe(parameter: Parameter) -> str:
+def describe(parameter: Parameter) -> str:
     """Type, bounds and scale; equal for parameters that may be interchanged."""
     kind = parameter.parameter_type.name.lower()
     match parameter:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-import pandas as pd
 from ax.adapter.registry import Generators
 from ax.core.data import Data
 from ax.core.experiment import Experiment
@@ -33,20 +31,25 @@ from bokern.ax.acquisition import (
     merged,
 )
 from bokern.ax.choice import (
+    AUTO,
     FALLBACK,
     Structures,
     check_selection,
+    drawn,
     evidence_of,
     heaviest,
+    is_auto,
     offered,
     weights,
 )
 from bokern.ax.columns import in_space
 from bokern.ax.library_warnings import without_library_warnings
 from bokern.ax.occupied import is_exhausted, repeats_failed, with_failed
-from bokern.ax.record import KEY, StructureRecord, Weights, newest_record
+from bokern.ax.record import KEY, StructureRecord, Thetas, Weights, newest_record
+from bokern.ax.searching import compared, is_too_early, searched
 from bokern.ax.surrogate import (
     data_generator,
+    fitted_thetas,
     sobol_generator,
     structured_generator,
 )
@@ -54,17 +57,14 @@ from bokern.ax.training import MetricData, training_data
 from bokern.errors import ColumnError, FitWarning, GroupError, StructureError
 from bokern.inputs import MIN_ROWS
 from bokern.seeding import spawn
-from bokern.selection import Comparison, compare
+from bokern.selection import Comparison
 from bokern.structures import Structure
 
 GROWTH = 1.2
 """Factor by which the data must have grown before structures are compared again."""
 
-MODEL_SCALE = (
-    "inputs and targets are as Ax hands them to the model: targets standardised, "
-    "logarithms and one-hot columns where the space says so"
-)
-"""Said of every comparison that a node makes; structures compare all the same."""
+KEPT = 3
+"""Structures of an earlier search that the next begins with."""
 
 LEVELS = ("structure", "matern", "sobol")
 """What a node generates from, in the order in which it degrades."""
@@ -77,8 +77,11 @@ class StructureNode(GenerationNode):
     """Generates candidates from structures compared by their evidence.
 
     With one structure, it is used throughout. With several, they are compared before
-    the first fit and whenever the data have grown by a fifth, and the winner or an
-    evidence-weighted mixture is used in between. A comparison that fails leaves the
+    the first fit and whenever the data have grown by a fifth; with ``"auto"`` they are
+    searched for at the same times, by a short run of `bokern.search`, from 2d + 5
+    observations on. In between the winner, an evidence-weighted mixture, or a structure
+    drawn for each trial is refitted from where its last fit ended. A comparison that
+    fails leaves the
     structures in use, with a `FitWarning`; if it failed for every metric, it is tried
     again at the next fit. A surrogate that cannot be fitted, or from which no candidate
     comes, degrades from the structures to Matérn-5/2 to Sobol points, with a
@@ -96,8 +99,9 @@ class StructureNode(GenerationNode):
         structures: ``"auto"``, one structure or its text, or a list. Numbered columns
             count the parameters of the search space in their order.
         acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``.
-        selection: ``"winner"`` or ``"mixture"``; with several metrics each takes its
-            winner, since BoTorch cannot combine mixtures of different sizes.
+        selection: ``"winner"``, ``"mixture"`` or ``"draw"``; with several metrics each
+            takes its winner for a mixture, since BoTorch cannot combine mixtures of
+            different sizes.
         seed: Candidates and comparisons depend on it and on the trials alone.
         incumbents: For each metric the structures in use and their weights.
         searched_at: Number of observations at the last comparison.
@@ -120,7 +124,7 @@ class StructureNode(GenerationNode):
         name: str,
         structures: Structures = "auto",
         acquisition: str = "logei",
-        selection: str = "mixture",
+        selection: str = "draw",
         seed: int = 0,
         incumbents: dict[str, Weights] | None = None,
         searched_at: int = 0,
@@ -128,7 +132,8 @@ class StructureNode(GenerationNode):
         transition_criteria: Sequence[TransitionCriterion] | None = None,
         acquisition_options: Mapping[str, Any] | None = None,
     ) -> None:
-        self.structures = [str(each) for each in offered(structures)]
+        found = offered(structures)
+        self.structures = [AUTO] if is_auto(structures) else [str(s) for s in found]
         self.acquisition = check_acquisition(acquisition)
         self.acquisition_options = check_options(acquisition, acquisition_options)
         self.selection = check_selection(selection)
@@ -140,7 +145,12 @@ class StructureNode(GenerationNode):
         self._evidence: dict[str, dict[str, dict[str, float]]] = {}
         self._level = "structure"
         self._reasons: list[str] = []
-        self._first = self.structures[0]
+        self._first = str(found[0])
+        self._why: dict[str, str] = {}
+        self._warm: Thetas = {}
+        self._theta: Thetas = {}
+        self._rows = 0
+        self._chosen: dict[str, Weights] = {}
         self._built_for: Any = None
         self._attempt = 0
         super().__init__(
@@ -162,15 +172,17 @@ class StructureNode(GenerationNode):
         self, experiment: Experiment, data: Data | None = None, **kwargs: Any
     ) -> None:
         space = experiment.search_space
-        self._recall(experiment)
+        rows = len((experiment.lookup_data() if data is None else data).df)
+        self._recall(experiment, rows)
+        self._rows = rows
         self._reasons = []
         structures = tuple(in_space(s, space) for s in offered(self.structures))
         self._first = str(structures[0])
         seed = spawn(self.seed, "fit", len(experiment.trials))
         with with_rng_seed(seed), without_library_warnings():
             self._acquisition(experiment)
-            if len(structures) > 1:
-                self._search_if_due(structures, experiment, data, kwargs)
+            if len(structures) > 1 or is_auto(self.structures):
+                self._search_if_due(structures, rows, experiment, data, kwargs)
             if not self._fit_level("structure", experiment, data, kwargs):
                 self._degrade(experiment, data, kwargs)
             elif self._reasons:
@@ -180,7 +192,7 @@ class StructureNode(GenerationNode):
                     stacklevel=2,
                 )
 
-    def _recall(self, experiment: Experiment) -> None:
+    def _recall(self, experiment: Experiment, rows: int) -> None:
         """Takes incumbents from the newest record where it knows more than the node."""
         if self.searched_at > sum(len(t.arms) for t in experiment.trials.values()):
             self.incumbents, self.searched_at = {}, 0
@@ -193,17 +205,20 @@ class StructureNode(GenerationNode):
         ):
             self.incumbents = {m: dict(w) for m, w in record.incumbents.items()}
             self.searched_at = record.searched_at
-            self._evidence = record.evidence
+            self._evidence, self._why = record.evidence, record.why
+            same = record.rows == rows
+            self._warm = record.warm if same else record.theta
+            self._theta = record.theta
 
     def _search_if_due(
         self,
         structures: tuple[Structure, ...],
+        rows: int,
         experiment: Experiment,
         data: Data | None,
         kwargs: dict[str, Any],
     ) -> None:
         """Compares the structures if the data have grown enough since the last time."""
-        rows = len((experiment.lookup_data() if data is None else data).df)
         # No metric has more observations than there are rows.
         if rows < max(MIN_ROWS, GROWTH * self.searched_at):
             return
@@ -217,12 +232,13 @@ class StructureNode(GenerationNode):
             return
         if count >= GROWTH * self.searched_at:
             seed = spawn(self.seed, "search", count)
-            if self._search(structures, found, seed):
+            if self._search(structures, experiment, found, seed):
                 self.searched_at = count
 
     def _search(
         self,
         structures: tuple[Structure, ...],
+        experiment: Experiment,
         found: Sequence[MetricData],
         seed: int,
     ) -> bool:
@@ -231,31 +247,39 @@ class StructureNode(GenerationNode):
         Returns:
             Whether any metric could be compared.
         """
-        compared = False
+        done = False
         for metric in found:
+            name = metric.metric
             try:
-                comparison = compare(
-                    list(structures),
-                    metric.X,
-                    pd.Series(metric.y.cpu().numpy(), name=metric.metric),
-                    bounds=metric.bounds,
-                    noise=metric.noise,
-                    seed=seed,
-                    progress=False,
-                )
+                if not is_auto(self.structures):
+                    comparison = compared(metric, structures, seed)
+                elif is_too_early(metric):
+                    self._why[name] = f"{len(metric.y)} observations are too few"
+                    continue
+                else:
+                    space = experiment.search_space
+                    comparison = searched(metric, space, self._known(name), seed)
             except NEVER_HEALS:
                 raise
             except Exception as error:
-                self._note(f"no comparison for {metric.metric}", error)
+                self._note(f"no comparison for {name}", error)
                 continue
-            comparison.data = replace(
-                comparison.data, notes=(*comparison.notes, MODEL_SCALE)
-            )
-            self.comparisons[metric.metric] = comparison
-            self.incumbents[metric.metric] = weights(comparison, self.selection)
-            self._evidence[metric.metric] = evidence_of(comparison)
-            compared = True
-        return compared
+            self.comparisons[name] = comparison
+            self.incumbents[name] = weights(comparison, self.selection)
+            self._evidence[name] = evidence_of(comparison)
+            self._why[name] = f"{len(metric.y)} observations: {comparison.statement}"
+            self._warm[name] = {
+                str(c.structure): list(c.fit.theta) for c in comparison.candidates
+            }
+            done = True
+        return done
+
+    def _known(self, metric: str) -> dict[str, list[float]]:
+        """The weightiest structures in use, with their last hyperparameters."""
+        chosen = self.incumbents.get(metric, {})
+        theta = {**self._warm.get(metric, {}), **self._theta.get(metric, {})}
+        ranked = sorted(chosen, key=lambda text: -chosen[text])
+        return {text: theta[text] for text in ranked[:KEPT] if text in theta}
 
     def _fit_level(
         self,
@@ -273,6 +297,8 @@ class StructureNode(GenerationNode):
         except Exception as error:
             self._note(f"{level} could not be fitted", error)
             return False
+        if level == "structure":
+            self._theta = fitted_thetas(self.generator_specs[0], self._chosen)
         return True
 
     def _degrade(
@@ -304,11 +330,11 @@ class StructureNode(GenerationNode):
         Ax reuses what is fitted as long as the spec is the same object.
         """
         self._level = level
-        if len(experiment.metrics) > 1:
+        if len(experiment.metrics) > 1 and self.selection == "mixture":
             self.incumbents = {m: heaviest(w) for m, w in self.incumbents.items()}
         acquisition = self._acquisition(experiment)
-        incumbents = dict(self.incumbents) if level == "structure" else {}
-        wanted = (level, self._first, incumbents, acquisition)
+        self._chosen = self._selected(experiment) if level == "structure" else {}
+        wanted = (level, self._first, self._chosen, acquisition, self._rows)
         if level == "sobol":
             seed = spawn(self.seed, "sobol", len(experiment.trials))
             self.generator_specs = [sobol_generator(seed)]
@@ -316,14 +342,25 @@ class StructureNode(GenerationNode):
             first = self._first if level == "structure" else str(FALLBACK)
             self.generator_specs = [
                 structured_generator(
-                    incumbents,
+                    self._chosen,
                     {first: 1.0},
+                    self._warm,
                     self.seed,
                     merged(acquisition, self.generator_kwargs),
                 )
             ]
         self._built_for = wanted
         self._generator_spec_to_gen_from = self.generator_specs[0]
+
+    def _selected(self, experiment: Experiment) -> dict[str, Weights]:
+        """For each metric the structures that the next candidate comes from."""
+        if self.selection != "draw":
+            return dict(self.incumbents)
+        trial = len(experiment.trials)
+        return {
+            metric: drawn(chosen, self.seed, "draw", metric, trial)
+            for metric, chosen in self.incumbents.items()
+        }
 
     def _acquisition(self, experiment: Experiment) -> dict[str, Any]:
         return acquisition_kwargs(
@@ -394,6 +431,11 @@ class StructureNode(GenerationNode):
             incumbents=self.incumbents,
             searched_at=self.searched_at,
             evidence=self._evidence,
+            why=self._why,
+            chosen=self._chosen,
+            warm=self._warm,
+            theta=self._theta,
+            rows=self._rows,
             used=self._level if modelled else "sobol",
             reasons=list(self._reasons),
         )

@@ -19,20 +19,29 @@ VERSION = 1
 Weights = dict[str, float]
 """Structures by their text, with their weights, which sum to one."""
 
+Thetas = dict[str, dict[str, list[float]]]
+"""For each metric, for each structure, hyperparameters in unconstrained coordinates."""
+
 
 @dataclass(frozen=True)
 class StructureRecord:
     """The structures behind a candidate.
 
     Args:
-        offered: Texts of the structures that were to choose from.
-        selection: ``"winner"`` or ``"mixture"``.
-        incumbents: For each metric the structures its model uses.
+        offered: Texts of the structures that were to choose from, or ``"auto"``.
+        selection: ``"winner"``, ``"mixture"`` or ``"draw"``.
+        incumbents: For each metric the structures in use.
         searched_at: Number of observations at the last comparison; 0 before the first.
         evidence: For each metric, for each structure compared, its log evidence (nats,
             of the targets after Ax's transforms), standard error and probability.
         used: What produced the candidate: ``"structure"``, ``"matern"`` or ``"sobol"``.
         reasons: Why anything but the structures was used, or a comparison left out.
+        why: For each metric what the last comparison said.
+        chosen: For each metric the structures that this candidate came from; the
+            incumbents unless one of them was drawn.
+        theta: For each metric, for each structure, its fitted hyperparameters.
+        warm: Those that the fits started from.
+        rows: Number of observations fitted.
     """
 
     offered: list[str]
@@ -42,6 +51,11 @@ class StructureRecord:
     evidence: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
     used: str = "structure"
     reasons: list[str] = field(default_factory=list)
+    why: dict[str, str] = field(default_factory=dict)
+    chosen: dict[str, Weights] = field(default_factory=dict)
+    theta: Thetas = field(default_factory=dict)
+    warm: Thetas = field(default_factory=dict)
+    rows: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """A JSON document that `from_json` reads back."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from bokern.ax.choice import Structures
 from bokern.ax.node import StructureNode
 from bokern.ax.surrogate import sobol_generator
 from bokern.errors import SpaceError
+from bokern.inputs import is_whole
 from bokern.seeding import spawn
 
 INITIAL = 5
@@ -27,7 +27,7 @@ NODE = "bokern"
 def generation_strategy(
     structures: Structures = "auto",
     acquisition: str = "logei",
-    selection: str = "mixture",
+    selection: str = "draw",
     initial: int | None = None,
     seed: int = 0,
     acquisition_options: Mapping[str, Any] | None = None,
@@ -40,7 +40,8 @@ def generation_strategy(
         acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``; all of them work with
             trials that are still running. With outcome constraints or several
             objectives the first two leave the choice to Ax.
-        selection: ``"winner"``, or ``"mixture"`` for the evidence-weighted average;
+        selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
+            ``"draw"`` for one drawn with its probability for each trial;
             with several metrics each takes its winner.
         initial: Number of scrambled Sobol trials first; trials attached by hand count,
             failed ones do not. 5 by default.
@@ -70,11 +71,6 @@ def generation_strategy(
     if initial:
         nodes.insert(0, _sobol_node(initial, seed))
     return GenerationStrategy(name="Sobol+bokern" if initial else "bokern", nodes=nodes)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number of any library, and no truth value."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _sobol_node(initial: int, seed: int) -> GenerationNode:

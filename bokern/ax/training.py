@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from ax.adapter.base import Adapter
 from ax.generators.torch.botorch_modular.generator import BoTorchGenerator
+from ax.generators.torch.botorch_modular.surrogate import Surrogate
 from botorch.models import SingleTaskGP
 from gpytorch.mlls import MarginalLogLikelihood
 from torch import Tensor
@@ -48,12 +49,7 @@ def training_data(adapter: Adapter | None) -> list[MetricData]:
     Raises:
         DataError: If the adapter holds no fitted BoTorch surrogate.
     """
-    generator = adapter.generator if adapter is not None else None
-    if not isinstance(generator, BoTorchGenerator):
-        raise DataError(
-            "expected an adapter with a fitted BoTorch surrogate, got "
-            f"{type(generator).__name__}: fit the generation node first"
-        )
+    generator = _generator(adapter)
     digest = generator.search_space_digest
     bounds = [(float(low), float(high)) for low, high in digest.bounds]
     found = []
@@ -63,3 +59,22 @@ def training_data(adapter: Adapter | None) -> list[MetricData]:
             noise = None if dataset.Yvar is None else dataset.Yvar[:, column]
             found.append(MetricData(metric, frame, dataset.Y[:, column], noise, bounds))
     return found
+
+
+def surrogate_of(adapter: Adapter | None) -> Surrogate:
+    """The fitted surrogate.
+
+    Raises:
+        DataError: If the adapter holds no fitted BoTorch surrogate.
+    """
+    return _generator(adapter).surrogate
+
+
+def _generator(adapter: Adapter | None) -> BoTorchGenerator:
+    generator = adapter.generator if adapter is not None else None
+    if not isinstance(generator, BoTorchGenerator):
+        raise DataError(
+            "expected an adapter with a fitted BoTorch surrogate, got "
+            f"{type(generator).__name__}: fit the generation node first"
+        )
+    return generator

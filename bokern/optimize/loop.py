@@ -16,8 +16,8 @@ from bokern.ax import StructureNode, generation_strategy
 from bokern.ax.choice import Structures, offered
 from bokern.ax.columns import in_space
 from bokern.ax.occupied import is_exhausted
-from bokern.ax.strategy import is_whole
 from bokern.errors import SpaceError
+from bokern.inputs import is_whole
 from bokern.optimize.black_box import BlackBox, Outcome
 from bokern.optimize.quiet import quiet_ax
 from bokern.optimize.result import OptimizationResult
@@ -35,7 +35,7 @@ def minimize(
     *,
     structures: Structures = "auto",
     acquisition: str = "logei",
-    selection: str = "mixture",
+    selection: str = "draw",
     seed: int = 0,
     initial: int | Sequence[Mapping[str, Any]] | None = None,
     optimum: float | None = None,
@@ -60,7 +60,8 @@ def minimize(
         budget: Number of evaluations in all, the initial ones included.
         structures: ``"auto"``, one structure or its text, or a list.
         acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``.
-        selection: ``"winner"``, or ``"mixture"`` for the evidence-weighted average.
+        selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
+            ``"draw"`` for one drawn with its probability for each trial.
         seed: The run depends on it and on the values alone.
         initial: Number of scrambled Sobol points first, or a list of points to evaluate
             first; by default 5 or twice the parameters, but at most half the budget.

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from ax.api.client import Client
 
+from bokern.ax import structure_history
 from bokern.errors import StorageError
 from bokern.optimize.space import read_space
 from bokern.selection import Comparison
@@ -54,6 +55,11 @@ class OptimizationResult:
     def regret(self) -> float | None:
         """Best value less the known optimum."""
         return None if self.optimum is None else self.best_value - self.optimum
+
+    @property
+    def structure_history(self) -> pd.DataFrame:
+        """Probabilities of structures by trial; see `bokern.ax.structure_history`."""
+        return structure_history(self.client)
 
     def __str__(self) -> str:
         lines = [self._headline()]

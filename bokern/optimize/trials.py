@@ -10,7 +10,7 @@ import pandas as pd
 from ax.core.generator_run import GeneratorRun
 
 from bokern.ax import record_of
-from bokern.ax.choice import FALLBACK
+from bokern.ax.choice import AUTO, FALLBACK
 from bokern.optimize.black_box import Outcome
 
 
@@ -87,7 +87,10 @@ def source_of(run: GeneratorRun | None, metric: str) -> tuple[str, str]:
         return "sobol", ""
     if record.used == "matern":
         return str(FALLBACK), str(FALLBACK)
-    chosen = record.incumbents.get(metric) or {record.offered[0]: 1.0}
+    chosen = record.chosen.get(metric) or record.incumbents.get(metric)
+    if not chosen:
+        first = record.offered[0]
+        chosen = {str(FALLBACK) if first == AUTO else first: 1.0}
     heaviest = max(chosen, key=lambda text: chosen[text])
     if len(chosen) == 1:
         return heaviest, heaviest

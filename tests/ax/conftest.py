@@ -10,6 +10,9 @@ import bokern.ax
 
 pytestmark = pytest.mark.integration
 
+THREE = ["Matern(2.5)", "Kumaraswamy(Matern(2.5))", "DeepSE()"]
+"""Stationary, warped, heavy-tailed."""
+
 
 def branin_like(p):
     return (p["a"] - 0.3) ** 2 + 2.0 * (p["b"] - 0.6) ** 2

@@ -6,7 +6,7 @@ import pytest
 from ax.core.parameter import ChoiceParameter, ParameterType, RangeParameter
 from ax.core.search_space import SearchSpace
 
-from bokern.ax.choice import AUTO, offered
+from bokern.ax.choice import AUTO, FALLBACK, offered
 from bokern.ax.columns import in_space
 from bokern.ax.strategy import generation_strategy
 from bokern.errors import ColumnError, GroupError, SpaceError, StructureError
@@ -76,7 +76,7 @@ def test_what_does_not_fit_is_refused(text, error, words):
 
 
 def test_what_is_offered():
-    assert offered("auto") == AUTO
+    assert offered("auto") == offered(AUTO) == offered([AUTO]) == (FALLBACK,)
     assert offered("RBF()") == offered(parse("RBF()")) == offered(["RBF()"])
 
 

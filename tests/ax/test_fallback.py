@@ -64,7 +64,7 @@ def test_a_failed_comparison_keeps_the_incumbents(monkeypatch):
     def compare(*args, **kwargs):
         raise RuntimeError("no evidence")
 
-    monkeypatch.setattr("bokern.ax.node.compare", compare)
+    monkeypatch.setattr("bokern.ax.searching.compare", compare)
     client = make_client(generation_strategy(["Matern(2.5)", "RBF()"], initial=3))
     with pytest.warns(FitWarning, match="no evidence.*Kept the structures in use"):
         advance(client, 4)
