@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: optimise, report, evidence."""
+"""``python -m benchmarks``: optimise, report, evidence, identify, alarms and more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ import sys
 for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ[variable] = "1"
 
-from benchmarks import evidence, optimise  # noqa: E402
+from benchmarks import (  # noqa: E402
+    airline,
+    alarms,
+    evidence,
+    identify,
+    kalman,
+    optimise,
+    regression,
+    timeseries,
+)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -19,8 +28,17 @@ def main(argv: list[str] | None = None) -> int:
         prog="python -m benchmarks", description="Benchmarks of bokern."
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    optimise.add_commands(commands)
-    evidence.add_commands(commands)
+    for module in (
+        optimise,
+        evidence,
+        identify,
+        alarms,
+        airline,
+        regression,
+        timeseries,
+        kalman,
+    ):
+        module.add_commands(commands)
     arguments = parser.parse_args(argv)
     arguments.run(arguments)
     return 0

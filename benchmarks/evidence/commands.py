@@ -12,7 +12,9 @@ def add_commands(commands: Any) -> None:
     parser = commands.add_parser(
         "evidence", help="studies of the evidence on data of known structure"
     )
-    parser.add_argument("--studies", help="names joined by commas; all by default")
+    parser.add_argument(
+        "--studies", help="names joined by commas; all but the long ones by default"
+    )
     parser.add_argument("--seeds", type=int, help="of each study; its own by default")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--minutes", type=float, help="begin no seed after this")
@@ -25,7 +27,8 @@ def _evidence(arguments: argparse.Namespace) -> None:
     from benchmarks.evidence.summary import summary
     from benchmarks.tasks import read_records, run_tasks
 
-    names = arguments.studies.split(",") if arguments.studies else list(STUDIES)
+    short = [name for name, study in STUDIES.items() if not study.is_long]
+    names = arguments.studies.split(",") if arguments.studies else short
     unknown = [name for name in names if name not in STUDIES]
     if unknown:
         raise SystemExit(

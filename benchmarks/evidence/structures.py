@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 
 import bokern
@@ -15,6 +16,10 @@ SMOOTH = "RBF()"
 SWAP = "Invariant(RBF(), swap(0, 1))"
 BOTH = f"{SWAP} + {SMOOTH}"
 
+SIZES = (20, 40, 80)
+FRESH = 1000
+"""First seed of sets that no default was tuned on."""
+
 
 def compared(sample: Sample, structures: dict[str, str], seed: int) -> Record:
     """Compares structures, and records what each got and which is best.
@@ -24,6 +29,7 @@ def compared(sample: Sample, structures: dict[str, str], seed: int) -> Record:
         structures: Texts, by the short names that the record uses.
         seed: Of the comparison.
     """
+    began = time.process_time()
     comparison = bokern.compare(
         list(structures.values()),
         sample.X,
@@ -44,19 +50,31 @@ def compared(sample: Sample, structures: dict[str, str], seed: int) -> Record:
         "flags": {name: list(e.flags) for name, e in pairs},
         "gradient_norm": {name: e.gradient_norm for name, e in pairs},
         "failures": [list(failure) for failure in comparison.failures],
+        "cpu_seconds": time.process_time() - began,
     }
 
 
-def stationary(seed: int) -> Record:
+def stationary(seed: int, n: int = 40) -> Record:
     """A Matérn function of one input: a warp would be wrong."""
-    sample = stationary_sample(40, seed)
+    sample = stationary_sample(n, seed)
     return compared(sample, {"plain": PLAIN, "warp": WARP}, seed)
 
 
-def warped(seed: int) -> Record:
+def warped(seed: int, n: int = 40) -> Record:
     """A Matérn function of a Kumaraswamy-warped input."""
-    sample = warped_sample(40, seed)
+    sample = warped_sample(n, seed)
     return compared(sample, {"plain": PLAIN, "warp": WARP}, seed)
+
+
+def fresh_stationary(seed: int) -> Record:
+    """The same of fresh seeds, each at all sizes in turn."""
+    n = SIZES[seed % len(SIZES)]
+    return {"n": n, **stationary(FRESH + seed // len(SIZES), n)}
+
+
+def fresh_warped(seed: int, n: int) -> Record:
+    """The same of fresh seeds."""
+    return {"n": n, **warped(FRESH + seed, n)}
 
 
 def symmetric(

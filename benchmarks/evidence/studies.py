@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.evidence import airline, structures
+from benchmarks.evidence import airline, sampling, structures
 from benchmarks.tasks import Record
 
 
@@ -35,11 +35,19 @@ class Claim:
 
 @dataclass(frozen=True)
 class Study:
-    """What is run for each seed, how often, and what is claimed of it."""
+    """What is run for each seed, how often, and what is claimed of it.
+
+    Args:
+        run: Takes a seed.
+        seeds: How many, from 0.
+        claims: What must hold.
+        is_long: Whether it takes more than minutes, and so runs only when named.
+    """
 
     run: Callable[[int], Record]
     seeds: int
     claims: tuple[Claim, ...]
+    is_long: bool = False
 
 
 def _picks(name: str, record: Record) -> bool:
@@ -97,6 +105,34 @@ STUDIES = {
         structures.warped,
         32,
         (Claim("warp picked", partial(_picks, "warp"), 0.85),),
+    ),
+    "fresh-stationary": Study(
+        structures.fresh_stationary,
+        96 * len(structures.SIZES),
+        (Claim("warp picked", partial(_picks, "warp"), 0.06, at_most=True),),
+        is_long=True,
+    ),
+    **{
+        f"fresh-warped-{n}": Study(
+            partial(structures.fresh_warped, n=n),
+            48,
+            (Claim("warp picked", partial(_picks, "warp"), share),),
+            is_long=True,
+        )
+        for n, share in zip(structures.SIZES, (0.85, 0.92, 0.92), strict=True)
+    },
+    "smc-coverage": Study(
+        sampling.coverage,
+        40,
+        tuple(
+            Claim(
+                f"interval of {name} covers the reference",
+                partial(sampling.covers, name),
+                0.9,
+            )
+            for name in sampling.STRUCTURES
+        ),
+        is_long=True,
     ),
 }
 

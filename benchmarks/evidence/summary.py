@@ -30,6 +30,10 @@ def summary(records: list[Record]) -> str:
                 f"| {sign} {claim.share:.1%} | {met} |"
             )
         margins.append(f"{name}: {_margins(runs)}")
+        if "sampled" in runs[0]:
+            margins += [
+                f"{name}, {s}: {_sampling(runs, s)}" for s in runs[0]["sampled"]
+            ]
         failures = [f for record in runs for f in record.get("failures", ())]
         if failures:
             margins.append(f"{name}: {len(failures)} failed fits, first {failures[0]}")
@@ -46,6 +50,17 @@ def _margins(runs: list[Record]) -> str:
     return "log evidence above plain: " + "; ".join(
         f"{n} {_spread(_gap(r, n) for r in runs)}" for n in names
     )
+
+
+def _sampling(runs: list[Record], name: str) -> str:
+    found = [record["sampled"][name] for record in runs]
+    quantities = {
+        "Laplace − SMC": (f["laplace"] - f["value"] for f in found),
+        "SMC − reference": (f["value"] - f["reference"] for f in found),
+        "CPU s": (f["cpu_seconds"] for f in found),
+        "evaluations": (f["evaluations"] for f in found),
+    }
+    return "; ".join(f"{q} {_spread(values)}" for q, values in quantities.items())
 
 
 def _gap(record: Record, name: str) -> float:

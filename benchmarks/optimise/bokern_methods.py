@@ -24,6 +24,11 @@ def run_mixture(objective: Recorder, initial: list[Parameters], seed: int) -> No
     _minimize(objective, initial, seed, selection="mixture")
 
 
+def run_draw(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+    """A structure drawn from the posterior for each trial."""
+    _minimize(objective, initial, seed, selection="draw")
+
+
 def run_ucb(objective: Recorder, initial: list[Parameters], seed: int) -> None:
     """GP-UCB in place of expected improvement."""
     _minimize(objective, initial, seed, acquisition="gp-ucb")

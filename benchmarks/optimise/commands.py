@@ -18,6 +18,7 @@ def add_commands(commands: Any) -> None:
     optimise.add_argument("--methods", help="names joined by commas")
     optimise.add_argument("--objectives", help="names joined by commas")
     optimise.add_argument("--seeds", type=int, default=20)
+    optimise.add_argument("--first-seed", type=int, default=0)
     optimise.add_argument("--jobs", type=int, default=1)
     optimise.add_argument("--minutes", type=float, help="begin no seed after this")
     optimise.add_argument("--out", type=Path, default=OUT)
@@ -46,9 +47,10 @@ def _optimise(arguments: argparse.Namespace) -> None:
         if arguments.methods
         else DEFAULT_METHODS
     )
+    first = arguments.first_seed
     runs = [
         Run(objective, method, seed)
-        for seed in range(arguments.seeds)
+        for seed in range(first, first + arguments.seeds)
         for objective in objectives
         for method in methods
     ]

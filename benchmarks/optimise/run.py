@@ -25,6 +25,7 @@ METHODS = {
     "bokern": "bokern_methods:run_bokern",
     "bokern-winner": "bokern_methods:run_winner",
     "bokern-mixture": "bokern_methods:run_mixture",
+    "bokern-draw": "bokern_methods:run_draw",
     "bokern-ucb": "bokern_methods:run_ucb",
     "bokern-known": "bokern_methods:run_known",
 }

@@ -1,0 +1,5 @@
+"""Which of six structures made the data? A confusion matrix."""
+
+from benchmarks.identify.commands import add_commands
+
+__all__ = ["add_commands"]
