@@ -75,6 +75,7 @@ class State:
     error: str = ""
     evaluations: int = 0
     seconds: float = 0.0
+    settled: bool = False
     expanded: bool = field(default=False, repr=False)
 
     @property
@@ -164,6 +165,11 @@ class Schedule:
         found = [s for s in self.states.values() if s.candidate is not None]
         return sorted(found, key=lambda s: (-_value(s), s.text))
 
+    @property
+    def finished(self) -> list[State]:
+        """Those fitted to all rows, best first."""
+        return [s for s in self.converged if s.settled or not self.some_rows]
+
     def settle(self) -> None:
         """Fits the finalists to all rows, if the search saw some only."""
         if not self.some_rows:
@@ -171,17 +177,15 @@ class Schedule:
         best = self.converged
         chosen = [s for s in best if _value(s) > _value(best[0]) - WITHIN]
         chosen = chosen[: self.plan.settled] if not self._is_over else chosen[:1]
-        for state in best:
-            state.candidate = None
         jobs = [Job("settle", s.text, starts=s.starts) for s in chosen]
-        self._collect(chosen, jobs, "fitting all rows", self._note_fit)
+        self._collect(chosen, jobs, "fitting all rows", self._note_settled)
 
     def mend(self) -> None:
         """Starts again, from the contained one, whatever fell short of what it holds.
 
         The fit can only become better: it also starts from where it was.
         """
-        fits = [(s, s.candidate.fit) for s in self.converged if s.candidate is not None]
+        fits = [(s, s.candidate.fit) for s in self.finished if s.candidate is not None]
         states, jobs = [], []
         for state, own in fits:
             parents = [
@@ -195,11 +199,11 @@ class Schedule:
                 states.append(state)
                 stage = "settle" if self.some_rows else "converge"
                 jobs.append(Job(stage, state.text, tuple(parents), (own.theta,)))
-        self._collect(states, jobs, "mending", self._note_fit)
+        self._collect(states, jobs, "mending", self._note_settled)
 
     def sample(self, applies: Callable[[Evidence], bool]) -> None:
         """Samples the evidence of the finalists."""
-        best = self.converged
+        best = self.finished
         finalists = [
             s
             for s in best
@@ -311,6 +315,10 @@ class Schedule:
         state.starts = (state.candidate.fit.theta,)
         state.score = outcome["score"]
         state.status = "converged"
+
+    def _note_settled(self, state: State, outcome: Outcome) -> None:
+        self._note_fit(state, outcome)
+        state.settled = True
 
     def _note_sample(self, state: State, outcome: Outcome) -> None:
         assert state.candidate is not None

@@ -97,7 +97,9 @@ def search(
         progress: Whether to show a progress bar; on a terminal by default.
 
     Returns:
-        What was found, ranked by log evidence; ``trace`` tells all that was tried.
+        What was found, ranked by log evidence; ``trace`` tells all that was tried. An
+        interruption from the keyboard goes through with what was found so far as its
+        ``result`` attribute.
 
     Raises:
         InputError: What cannot be used, and how to mend it.
@@ -200,12 +202,42 @@ def search_observations(
         schedule.mend()
         if plan.smc and meter.share < 1.0:
             schedule.sample(lambda e: smc_applies(e.n_hyperparameters, len(data.X)))
+    except BaseException as stop:
+        _attach(
+            stop, schedule, data, settings, (*remarks, "the search was interrupted")
+        )
+        raise
     finally:
         meter.close()
         pool.close()
         if file is not None:
             file.close()
-    return _comparison(schedule, data, settings, limit, remarks)
+    if not schedule.complete:
+        remarks += ("the budget was spent before the search came to its end",)
+    if isinstance(limit, timedelta):
+        remarks += (
+            "the budget was a duration: another machine may come to other structures",
+        )
+    return _comparison(schedule, data, settings, remarks)
+
+
+def _attach(
+    stop: BaseException,
+    schedule: Schedule,
+    data: Observations,
+    settings: Settings,
+    remarks: tuple[str, ...],
+) -> None:
+    """Saves what was found before an interruption in the exception's ``result``."""
+    try:
+        found = _comparison(schedule, data, settings, remarks)
+    except FitError:
+        return
+    stop.result = found  # type: ignore[attr-defined]
+    stop.add_note(
+        f"{len(found.candidates)} fitted structures are kept in the `result` attribute "
+        "of this exception (sys.last_value.result at the prompt)"
+    )
 
 
 def _remembered(
@@ -215,12 +247,12 @@ def _remembered(
     if journal is None:
         yield from pool.map(jobs, lambda _, outcome: outcome)
         return
-    known = journal.entries
+    known = dict(journal.entries)
     missing = [job for job in jobs if job.key not in known]
     outcomes = pool.map(missing, lambda job, outcome: journal.add(job.key, outcome))
     try:
         for job in jobs:
-            yield known[job.key] if job not in missing else next(outcomes)
+            yield known[job.key] if job.key in known else next(outcomes)
     finally:
         outcomes.close()
 
@@ -229,23 +261,17 @@ def _comparison(
     schedule: Schedule,
     data: Observations,
     settings: Settings,
-    limit: Limit,
     remarks: tuple[str, ...],
 ) -> Comparison:
+    """What a schedule has fitted, to all rows if it has come so far."""
     states = list(schedule.states.values())
     failures = tuple((s.text, s.error) for s in states if s.error)
-    found = [s.candidate for s in schedule.converged if s.candidate is not None]
+    found = [s.candidate for s in schedule.finished if s.candidate is not None]
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failures)
         raise FitError(
             f"none of {len(states)} structures could be fitted: "
             f"{reasons or 'the budget was spent before one was looked at'}"
-        )
-    if not schedule.complete:
-        remarks += ("the budget was spent before the search came to its end",)
-    if isinstance(limit, timedelta):
-        remarks += (
-            "the budget was a duration: another machine may come to other structures",
         )
     names = data.column_names
     shown = [replace(c, structure=c.structure.named(names)) for c in found]

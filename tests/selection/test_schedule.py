@@ -186,7 +186,15 @@ def test_only_finalists_are_fitted_to_all_rows():
     found = run(world, ["RBF()", "DeepSE()", "Linear()"], some_rows=True)
     found.settle()
     assert world.stages("settle") == ["RBF()", "DeepSE()"]
-    assert [s.text for s in found.converged] == ["RBF()", "DeepSE()"]
+    assert [s.text for s in found.finished] == ["RBF()", "DeepSE()"]
+
+
+def test_what_cannot_be_fitted_to_all_rows_is_no_result():
+    world = World({"RBF()": 0.0, "DeepSE()": -3.0})
+    found = run(world, ["RBF()", "DeepSE()"], some_rows=True)
+    world.broken = {"RBF()"}
+    found.settle()
+    assert [s.text for s in found.finished] == ["DeepSE()"]
 
 
 def test_ranking_does_not_depend_on_the_order_of_the_list():

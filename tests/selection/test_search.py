@@ -214,3 +214,19 @@ def test_nan_is_refused():
     y[3] = torch.nan
     with pytest.raises(InputError, match="nan"):
         search(X, y)
+
+
+def test_an_interruption_keeps_what_was_found(monkeypatch):
+    real = searching.Workers.map
+
+    def interrupted(self, jobs, arrived):
+        for job, outcome in zip(jobs, real(self, jobs, arrived), strict=True):
+            if job.stage == "converge" and "Linear" in job.structure:
+                raise KeyboardInterrupt
+            yield outcome
+
+    monkeypatch.setattr(searching.Workers, "map", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        search(*series(), LIST)
+    assert [str(s) for s in caught.value.result.structures] == ["RBF()"]
+    assert any("interrupted" in note for note in caught.value.result.notes)
