@@ -29,6 +29,11 @@ def has_warp(structure: Structure) -> bool:
     return "warped" in structure.kinds
 
 
+def has_either(structure: Structure) -> bool:
+    """Whether any part of it is symmetric or warped."""
+    return has_symmetry(structure) or has_warp(structure)
+
+
 CLAIMS = {"symmetry": has_symmetry, "warp": has_warp}
 """What would be wrong of a plain draw."""
 
@@ -103,10 +108,23 @@ def claims_of(found: Comparison) -> Record:
         "best": str(best.structure),
         "unfounded": [kind for kind, has in CLAIMS.items() if has(best.structure)],
         "flags": list(best.evidence.flags),
-        "probability": {kind: found.probability(has) for kind, has in CLAIMS.items()},
+        "probability": {
+            "either": found.probability(has_either),
+            **{kind: found.probability(has) for kind, has in CLAIMS.items()},
+        },
+        "lead": _lead(found),
         "ranked": [
             [str(c.structure), c.evidence.log_evidence, p]
             for c, p in zip(found.candidates, found.probabilities, strict=True)
         ][:10],
         "candidates": len(found.candidates),
     }
+
+
+def _lead(found: Comparison) -> float | None:
+    """From the best to the best that claims nothing, nats; None if there is none."""
+    top = found.candidates[0].evidence.log_evidence
+    sober = [
+        c.evidence.log_evidence for c in found.candidates if not has_either(c.structure)
+    ]
+    return top - max(sober) if sober else None

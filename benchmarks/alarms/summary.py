@@ -21,6 +21,9 @@ def summary(records: list[Record]) -> str:
         wrong = [r for r in runs if r["error"] or r["unfounded"]]
         claim = f"{design} points: the winner has a symmetry or a warp"
         rows.append(Row.of_share(claim, len(wrong), len(runs), REQUIRED, at_most=True))
+        likely = [r for r in runs if r["error"] or r["probability"]["either"] > 0.5]
+        claim = f"{design} points: a symmetry or a warp is more probable than not"
+        rows.append(Row.of_share(claim, len(likely), len(runs), REQUIRED, at_most=True))
         loops = [r["in_loop"] for r in runs if r.get("in_loop")]
         if loops:
             count = sum(bool(r["unfounded"]) for r in loops)
@@ -41,7 +44,7 @@ def summary(records: list[Record]) -> str:
 def _probabilities(design: str, runs: list[Record]) -> str:
     good = [r for r in runs if not r["error"]]
     words = []
-    for kind in CLAIMS:
+    for kind in ("either", *CLAIMS):
         values = [r["probability"][kind] for r in good]
         if values:
             words.append(
@@ -59,8 +62,13 @@ def _probabilities(design: str, runs: list[Record]) -> str:
 def _alarm(record: Record) -> str:
     if record["error"]:
         return f"- {record['key']}: failed"
-    rivals = [row for row in record["ranked"] if row[0] != record["best"]]
-    gap = record["ranked"][0][1] - rivals[0][1] if rivals else float("nan")
-    second = rivals[0][0] if rivals else "nothing"
     flags = f" [{' '.join(record['flags'])}]" if record["flags"] else ""
-    return f"- {record['key']}: {record['best']}{flags}, {gap:.1f} nats over {second}"
+    lead = (
+        ""
+        if record["lead"] is None
+        else f"{record['lead']:.1f} nats ahead of what claims nothing, "
+    )
+    return (
+        f"- {record['key']}: {record['best']}{flags}, {lead}probability "
+        f"{record['probability']['either']:.2f}"
+    )

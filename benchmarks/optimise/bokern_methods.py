@@ -7,34 +7,35 @@ from typing import Any
 import bokern
 from benchmarks.optimise.objectives import Parameters
 from benchmarks.optimise.recorder import Recorder
+from benchmarks.tasks import Record
 
 
-def run_bokern(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_bokern(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """The default: structures, their combination and the acquisition as shipped."""
-    _minimize(objective, initial, seed)
+    return _minimize(objective, initial, seed)
 
 
-def run_winner(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_winner(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """Always the structure of highest evidence."""
-    _minimize(objective, initial, seed, selection="winner")
+    return _minimize(objective, initial, seed, selection="winner")
 
 
-def run_mixture(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_mixture(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """The evidence-weighted mixture of the structures."""
-    _minimize(objective, initial, seed, selection="mixture")
+    return _minimize(objective, initial, seed, selection="mixture")
 
 
-def run_draw(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_draw(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """A structure drawn from the posterior for each trial."""
-    _minimize(objective, initial, seed, selection="draw")
+    return _minimize(objective, initial, seed, selection="draw")
 
 
-def run_ucb(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_ucb(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """GP-UCB in place of expected improvement."""
-    _minimize(objective, initial, seed, acquisition="gp-ucb")
+    return _minimize(objective, initial, seed, acquisition="gp-ucb")
 
 
-def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> None:
+def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
     """The problem's group is known, its hyperparameters are learned.
 
     The evidence chooses whether the prior variance is the same everywhere or largest
@@ -45,13 +46,14 @@ def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> None
         f"Invariant(Matern(2.5), {group})",
         f"Invariant(Matern(2.5), {group}, normalize=False)",
     ]
-    _minimize(objective, initial, seed, structures=structures)
+    return _minimize(objective, initial, seed, structures=structures)
 
 
 def _minimize(
     objective: Recorder, initial: list[Parameters], seed: int, **options: Any
-) -> None:
-    bokern.minimize(
+) -> Record:
+    """Minimises, and says what was believed of the structure at the end."""
+    result = bokern.minimize(
         objective,
         objective.problem.space,
         objective.budget,
@@ -60,3 +62,13 @@ def _minimize(
         progress=False,
         **options,
     )
+    comparison = result.comparison
+    if comparison is None:
+        return {}
+    return {
+        "best": str(comparison.best),
+        "invariant": comparison.probability("invariant"),
+        "warped": comparison.probability("warped"),
+        "compared_at": len(comparison.y),
+        "used": result.trials["structure"].tolist(),
+    }

@@ -14,7 +14,8 @@ from benchmarks.optimise.recorder import Recorder
 from benchmarks.tasks import Record
 from benchmarks.versions import versions
 
-Method = Callable[[Recorder, list[Parameters], int], None]
+Method = Callable[[Recorder, list[Parameters], int], Record | None]
+"""What it returns, if anything, is what it found out beside the optimum."""
 
 # By name, so that a worker imports only what its method needs.
 METHODS = {
@@ -68,11 +69,11 @@ class Run:
         method = _load(self.method)
         recorder = Recorder(problem, objective.budget)
         began = time.perf_counter()
-        error = None
+        error, found = None, None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                method(recorder, initial, self.seed)
+                found = method(recorder, initial, self.seed)
                 if len(recorder.values) < objective.budget:
                     error = f"stopped after {len(recorder.values)} evaluations"
             except Exception:
@@ -87,6 +88,7 @@ class Run:
             "threshold": objective.threshold(problem),
             "values": recorder.values,
             "points": recorder.points,
+            "found": found,
             "cpu_seconds": recorder.cpu_seconds,
             "wall_seconds": time.perf_counter() - began,
             "error": error,

@@ -60,6 +60,10 @@ def test_a_run_searches_random_points(monkeypatch):
     assert found["probability"]["symmetry"] == pytest.approx(
         sum(p for text, _, p in found["ranked"] if "Invariant" in text)
     )
+    assert found["probability"]["either"] == found["probability"]["symmetry"]
+    evidences = dict(row[:2] for row in found["ranked"])
+    lead = max(evidences.values()) - evidences["Matern(2.5)"]
+    assert found["lead"] == pytest.approx(lead)
     assert found["unfounded"] == (["symmetry"] if "Inv" in found["best"] else [])
 
 
@@ -71,7 +75,12 @@ def record(seed, unfounded=(), **changes):
         "best": "Kumaraswamy(Matern(2.5))" if unfounded else "Matern(2.5)",
         "unfounded": list(unfounded),
         "flags": [],
-        "probability": {"symmetry": 0.1, "warp": 0.6 if unfounded else 0.2},
+        "probability": {
+            "either": 0.7 if unfounded else 0.3,
+            "symmetry": 0.1,
+            "warp": 0.6 if unfounded else 0.2,
+        },
+        "lead": 1.0,
         "ranked": [["Kumaraswamy(Matern(2.5))", 3.0, 0.6], ["Matern(2.5)", 2.0, 0.4]],
         "cpu_seconds": 2.0,
         "error": None,
@@ -84,6 +93,7 @@ def test_summary_counts_alarms_and_failures():
     runs += [record(8, ["warp"]), record(9, error="RuntimeError: no")]
     text = summary(runs)
     assert "| 2 of 10 (20%) | ≤ 10% | NO |" in text
-    assert "- random/8: Kumaraswamy(Matern(2.5)), 1.0 nats over Matern(2.5)" in text
+    assert "- random/8: Kumaraswamy(Matern(2.5)), 1.0 nats ahead" in text
+    assert text.count("| 2 of 10 (20%) | ≤ 10% | NO |") == 2
     assert "- random/9: failed" in text
     assert "warp: mean 0.24, above ½ in 1" in text
