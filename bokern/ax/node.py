@@ -196,6 +196,8 @@ class StructureNode(GenerationNode):
         """Takes incumbents from the newest record where it knows more than the node."""
         if self.searched_at > sum(len(t.arms) for t in experiment.trials.values()):
             self.incumbents, self.searched_at = {}, 0
+            self._evidence, self._why, self._warm, self._theta = {}, {}, {}, {}
+            self.comparisons = {}
         record = newest_record(experiment)
         if (
             record is not None
@@ -205,10 +207,18 @@ class StructureNode(GenerationNode):
         ):
             self.incumbents = {m: dict(w) for m, w in record.incumbents.items()}
             self.searched_at = record.searched_at
-            self._evidence, self._why = record.evidence, record.why
-            same = record.rows == rows
-            self._warm = record.warm if same else record.theta
-            self._theta = record.theta
+            self._evidence = {m: dict(e) for m, e in record.evidence.items()}
+            self._why = dict(record.why)
+            # What was fitted last is nearest, and the others are kept for later draws.
+            newer = {} if record.rows == rows else record.theta
+            self._warm = {
+                metric: {
+                    **record.warm.get(metric, {}),
+                    **newer.get(metric, {}),
+                }
+                for metric in record.warm.keys() | newer.keys()
+            }
+            self._theta = {m: dict(t) for m, t in record.theta.items()}
 
     def _search_if_due(
         self,

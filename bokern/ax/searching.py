@@ -12,6 +12,7 @@ from ax.core.search_space import SearchSpace
 
 from bokern.ax.columns import describe
 from bokern.ax.training import MetricData
+from bokern.errors import InputError
 from bokern.inputs import read_observations
 from bokern.selection import Comparison, compare
 from bokern.selection.candidate import Settings
@@ -19,7 +20,7 @@ from bokern.selection.jobs import Effort
 from bokern.selection.schedule import Plan
 from bokern.selection.searching import enough_rows, search_observations
 from bokern.structures import Structure, as_structure
-from bokern.structures.grammar import Grammar
+from bokern.structures.grammar import SMALL_ORDER, Grammar
 
 MODEL_SCALE = (
     "inputs and targets are as Ax hands them to the model: targets standardised, "
@@ -80,7 +81,12 @@ def searched(
     )
     names = data.column_names
     grammar = grammar_of(names, space, len(data.X))
-    earlier = {as_structure(s).resolve(names): tuple(v) for s, v in known.items()}
+    earlier = {}
+    for text, theta in known.items():
+        try:
+            earlier[as_structure(text).resolve(names)] = tuple(theta)
+        except InputError:
+            continue  # the space has changed since
     found = search_observations(
         grammar.initial("small"),
         data,
@@ -112,9 +118,10 @@ def grammar_of(names: Sequence[str], space: SearchSpace, n: int) -> Grammar:
             low.append(0.0)
             high.append(1.0)
             kinds.append(f"column {name}")
-    return Grammar.of(
+    grammar = Grammar.of(
         np.array([low, high]), names=names, kinds=kinds, n=n, max_nodes=MAX_NODES
     )
+    return replace(grammar, max_order=min(grammar.max_order, SMALL_ORDER))
 
 
 def _on_model_scale(found: Comparison) -> Comparison:

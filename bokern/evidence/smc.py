@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import cast
 
 import numpy as np
@@ -15,7 +16,6 @@ from bokern.evidence.data import data_fingerprint, log_jacobian
 from bokern.evidence.laplace import laplace
 from bokern.evidence.result import Evidence
 from bokern.evidence.tempering import Tempered, tempered
-from bokern.inputs import is_whole
 from bokern.models import StructuredGP
 
 MAX_HYPERPARAMETERS, MAX_ROWS = 30, 150
@@ -147,5 +147,7 @@ def combined(log_evidence: Sequence[float]) -> tuple[float, float]:
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    if not is_whole(value) or cast(int, value) < least:
+    # Not bokern.inputs.is_whole, which would bring pandas into this layer.
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or cast(int, value) < least:
         raise InputError(f"{name} is a whole number >= {least}, got {value!r}")

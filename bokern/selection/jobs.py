@@ -19,7 +19,7 @@ import torch
 
 from bokern import seeding
 from bokern.build import lifted_start, transferred_start, unfitted
-from bokern.errors import EvidenceError
+from bokern.errors import EvidenceError, TimeLimitError
 from bokern.evidence import laplace, laplace_integral, log_jacobian, run_smc
 from bokern.fitting import scout
 from bokern.inputs import Observations
@@ -38,7 +38,8 @@ step: a first look at 300 rows takes three times as long."""
 
 Theta = tuple[float, ...]
 Outcome = dict[str, Any]
-"""What a job came to, as JSON; with ``error`` in place of a result if it failed."""
+"""What a job came to, as JSON; with ``error`` in place of a result if it failed, and
+``passing`` if it may do better another time."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,8 @@ def perform(job: Job, context: Context) -> Outcome:
             outcome = _STAGES[job.stage](job, context)
         except Exception as error:
             outcome = {"error": f"{type(error).__name__}: {error}", "evaluations": 0}
+            if isinstance(error, TimeLimitError | MemoryError):
+                outcome["passing"] = True
     outcome["seconds"] = time.perf_counter() - began
     return outcome
 

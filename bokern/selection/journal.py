@@ -69,7 +69,12 @@ class Journal:
     def _read(self, header: Entry) -> None:
         self._file.seek(0)
         content = self._file.read()
-        whole, newline, _ = content.rpartition(b"\n")
+        whole, newline, rest = content.rpartition(b"\n")
+        if not newline and not self._line(header).startswith(rest):
+            raise StorageError(
+                f"{str(self.path)!r} is no journal of a search: pass another file; it "
+                "was left as it is"
+            )
         for number, line in enumerate(whole.split(b"\n") if newline else (), start=1):
             entry = self._checked(line, number)
             if number == 1:
@@ -126,12 +131,9 @@ class Journal:
         return self.entries[key]
 
     def _append(self, entry: Entry) -> None:
-        text = _text(entry)
-        digest = _digest(self._last, text)
-        line = f'{{"hash":"{digest}","previous":"{self._last}","entry":{text}}}\n'
+        rest = self._line(entry)
         end = self._file.seek(0, os.SEEK_END)
         try:
-            rest = line.encode()
             while rest:
                 rest = rest[self._file.write(rest) :]
             os.fsync(self._file.fileno())
@@ -141,7 +143,13 @@ class Journal:
                 f"cannot write to the journal {str(self.path)!r}: {error}; what is in "
                 "it is safe, and the search resumes from it"
             ) from error
-        self._last = digest
+        self._last = _digest(self._last, _text(entry))
+
+    def _line(self, entry: Entry) -> bytes:
+        text = _text(entry)
+        digest = _digest(self._last, text)
+        line = f'{{"hash":"{digest}","previous":"{self._last}","entry":{text}}}\n'
+        return line.encode()
 
     def _undo(self, end: int) -> None:
         """Takes back a line of which only a part may have reached the disk."""
@@ -162,7 +170,9 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Gives the file free."""
+        """Gives the file free, also where a forked process still holds it."""
+        if sys.platform != "win32" and not self._file.closed:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
         self._file.close()
 
 

@@ -199,7 +199,7 @@ class Schedule:
                 states.append(state)
                 stage = "settle" if self.some_rows else "converge"
                 jobs.append(Job(stage, state.text, tuple(parents), (own.theta,)))
-        self._collect(states, jobs, "mending", self._note_settled)
+        self._collect(states, jobs, "mending", self._note_fit)
 
     def sample(self, applies: Callable[[Evidence], bool]) -> None:
         """Samples the evidence of the finalists."""
@@ -299,7 +299,8 @@ class Schedule:
                 self.meter.spend(outcome["evaluations"])
                 if "error" not in outcome:
                     note(state, outcome)
-                elif state.candidate is None:
+                    state.error = ""
+                elif state.candidate is None or note == self._note_settled:
                     state.error, state.status = outcome["error"], "failed"
                 self.meter.show(stage, leader)
                 if self._is_spent and stage in EARLY and self.converged:
@@ -323,7 +324,17 @@ class Schedule:
     def _note_sample(self, state: State, outcome: Outcome) -> None:
         assert state.candidate is not None
         sampled = Evidence.from_json(outcome["evidence"])
-        state.candidate = replace(state.candidate, evidence=sampled)
+        fitted = state.candidate.evidence
+        # Flags and restarts are those of the fit, which the sampling does not see.
+        evidence = replace(
+            sampled,
+            restarts=fitted.restarts,
+            restart_hits=fitted.restart_hits,
+            seed=fitted.seed,
+            seconds=fitted.seconds + sampled.seconds,
+            flags=tuple(f for f in fitted.flags if f != "NOT_AT_OPTIMUM"),
+        )
+        state.candidate = replace(state.candidate, evidence=evidence)
         state.score = sampled.log_evidence
         state.status = "finalist"
 

@@ -6,6 +6,7 @@ from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from datetime import timedelta
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -98,8 +99,8 @@ def search(
 
     Returns:
         What was found, ranked by log evidence; ``trace`` tells all that was tried. An
-        interruption from the keyboard goes through with what was found so far as its
-        ``result`` attribute.
+        interruption from the keyboard goes through with the structures that were
+        fitted to all rows by then, if any, as its ``result`` attribute.
 
     Raises:
         InputError: What cannot be used, and how to mend it.
@@ -109,7 +110,9 @@ def search(
     limit = read_budget(budget)
     _check_counts(rounds, workers, time_limit)
     data = read_observations(X, y, bounds, noise)
-    settings = Settings(seed=seed, mean=mean, standardize=standardize)
+    if not is_whole(seed):
+        raise InputError(f"seed is a whole number, got {seed!r:.60}")
+    settings = Settings(seed=int(seed), mean=mean, standardize=bool(standardize))
     data, settings = with_outcome(data, settings, outcome)
     remarks: tuple[str, ...] = ()
     auto = isinstance(structures, str) and structures == "auto"
@@ -249,7 +252,12 @@ def _remembered(
         return
     known = dict(journal.entries)
     missing = [job for job in jobs if job.key not in known]
-    outcomes = pool.map(missing, lambda job, outcome: journal.add(job.key, outcome))
+
+    def arrived(job: Job, outcome: Outcome) -> Outcome:
+        # What failed for want of time or of a worker may succeed another time.
+        return outcome if outcome.get("passing") else journal.add(job.key, outcome)
+
+    outcomes = pool.map(missing, arrived)
     try:
         for job in jobs:
             yield known[job.key] if job.key in known else next(outcomes)
@@ -265,15 +273,17 @@ def _comparison(
 ) -> Comparison:
     """What a schedule has fitted, to all rows if it has come so far."""
     states = list(schedule.states.values())
-    failures = tuple((s.text, s.error) for s in states if s.error)
+    names = data.column_names
+    failures = tuple(
+        (str(s.structure.named(names)), s.error) for s in states if s.error
+    )
     found = [s.candidate for s in schedule.finished if s.candidate is not None]
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failures)
         raise FitError(
             f"none of {len(states)} structures could be fitted: "
-            f"{reasons or 'the budget was spent before one was looked at'}"
+            f"{reasons or 'none was looked at'}"
         )
-    names = data.column_names
     shown = [replace(c, structure=c.structure.named(names)) for c in found]
     return Comparison(
         shown,
@@ -319,11 +329,12 @@ def _header(initial: Sequence[Structure], context: Context) -> dict[str, Any]:
     }
 
 
-def _check_counts(rounds: int | None, workers: int, time_limit: float | None) -> None:
+def _check_counts(rounds: Any, workers: Any, time_limit: Any) -> None:
     for name, value, least in (("rounds", rounds, 0), ("workers", workers, 1)):
         if value is not None and not (is_whole(value) and value >= least):
             raise InputError(f"{name} is a whole number >= {least}, got {value!r:.60}")
-    if time_limit is not None and not time_limit > 0:
+    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and time_limit > 0):
         raise InputError(
             f"time_limit is a number of seconds > 0, or None, got {time_limit!r:.60}"
         )

@@ -163,3 +163,27 @@ def test_weights_of_a_mixture_are_few_and_sum_to_one():
     assert np.isclose(sum(mixed.values()), 1.0)
     assert len(weights(Found(), "draw")) == 5
     assert weights(Found(), "winner") == {"RBF()": 1.0}
+
+
+def test_what_is_recorded_of_a_trial_stays_as_it_was():
+    strategy = generation_strategy(["RBF()", "Matern(1.5)"], initial=4)
+    client = make_client(strategy)
+    advance(client, 5)
+    before = record_of_trial(client, 4).to_json()
+    advance(client, 3)
+    assert record_of_trial(client, 4).to_json() == before
+    assert record(client).searched_at > before["searched_at"]
+
+
+def test_hyperparameters_of_structures_not_drawn_are_kept():
+    strategy = generation_strategy(["RBF()", "Matern(2.5)", "Matern(1.5)"], initial=4)
+    client = make_client(strategy)
+    advance(client, 6)
+    found = record(client)
+    assert set(found.warm["y"]) >= set(found.incumbents["y"])
+
+
+def test_costly_groups_are_not_proposed_within_a_run():
+    names = [f"x{i}" for i in range(6)]
+    grammar = grammar_of(names, space(*(number(n, 0, 1) for n in names)), 40)
+    assert grammar.max_order <= 24

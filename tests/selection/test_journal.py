@@ -149,3 +149,12 @@ def test_a_full_disk_loses_nothing_and_is_told(tmp_path, monkeypatch):
         journal.add("c", {"value": 3})
     with Journal(path, HEADER) as journal:
         assert set(journal.entries) == {"a", "c"}
+
+
+@pytest.mark.parametrize("text", ['{"kind": "bokern.Comparison"}', "a", "a,b,c"])
+def test_a_file_of_one_line_without_its_end_is_left_as_it_is(tmp_path, text):
+    path = tmp_path / "found.json"
+    path.write_text(text)
+    with pytest.raises(StorageError, match="no journal of a search"):
+        Journal(path, HEADER)
+    assert path.read_text() == text

@@ -195,6 +195,7 @@ def test_priors_count_what_was_dropped():
         ({"budget": 0}, "budget"),
         ({"structures": []}, "at least one"),
         ({"seed": "x"}, "seed"),
+        ({"time_limit": "5s"}, "time_limit is a number"),
     ],
 )
 def test_bad_arguments(options, match):
@@ -230,3 +231,22 @@ def test_an_interruption_keeps_what_was_found(monkeypatch):
         search(*series(), LIST)
     assert [str(s) for s in caught.value.result.structures] == ["RBF()"]
     assert any("interrupted" in note for note in caught.value.result.notes)
+
+
+def test_what_failed_for_want_of_time_is_tried_again(listed, tmp_path):
+    path = tmp_path / "search.jsonl"
+    with pytest.raises(FitError, match="longer than"):
+        search(*series(), LIST, journal=path, time_limit=1e-9)
+    assert content(search(*series(), LIST, journal=path)) == content(listed)
+
+
+def test_sampled_finalists_keep_what_their_fits_showed(listed):
+    X, y = series()
+    found = search(X, y, ["RBF()", "Periodic() + Linear()"], smc=True)
+    best = found.candidates[0].evidence
+    fitted = listed.candidates[0].evidence
+    assert (best.integration, best.standard_error >= 0.2) == ("smc", True)
+    assert best.restarts == fitted.restarts > 0
+    assert best.restart_hits == fitted.restart_hits
+    assert abs(best.log_evidence - fitted.log_evidence) < 2.0
+    assert "±" in found.statement
