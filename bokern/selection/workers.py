@@ -40,7 +40,7 @@ class Workers:
     Args:
         context: What the jobs share.
         executor: Anything with ``submit`` as in `concurrent.futures`: a
-            ProcessPoolExecutor, Dask's ``client.get_executor()``, mpi4py's, Ray's.
+            ProcessPoolExecutor, or Dask's ``client.get_executor()``.
         count: Number of processes of our own, by loky, if there is no executor; 1
             works in this process.
     """
