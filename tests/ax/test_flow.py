@@ -66,7 +66,7 @@ def test_two_metrics_and_a_constraint():
     )
     advance(client, 5, lambda p: {"y": branin_like(p), "cost": p["a"] + p["b"]})
     assert set(record(client).incumbents) == {"y", "cost"}
-    assert all(len(w) == 1 for w in record(client).incumbents.values())
+    assert all(len(w) == 1 for w in record(client).chosen.values())
     assert (record(client).used, record(client).reasons) == ("structure", [])
 
 
