@@ -99,14 +99,19 @@ def _optimised(problem: PlainDraw, seed: int) -> tuple[Tensor, Record | None]:
 
 
 def claims_of(found: Comparison) -> Record:
-    """Winner and probabilities of what would be wrong.
+    """Winner, most probable structure, and probabilities of what would be wrong.
 
-    ``unfounded`` lists which of ``CLAIMS`` hold for the winner.
+    ``unfounded`` lists which of ``CLAIMS`` hold for the winner, the structure of the
+    highest evidence; ``mode`` is the one of the highest posterior probability.
     """
     best = found.candidates[0]
+    top = max(found.probabilities)
+    mode = found.structures[found.probabilities.index(top)]
     return {
         "best": str(best.structure),
         "unfounded": [kind for kind, has in CLAIMS.items() if has(best.structure)],
+        "mode": str(mode),
+        "mode_unfounded": [kind for kind, has in CLAIMS.items() if has(mode)],
         "flags": list(best.evidence.flags),
         "probability": {
             "either": found.probability(has_either),

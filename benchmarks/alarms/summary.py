@@ -21,6 +21,9 @@ def summary(records: list[Record]) -> str:
         wrong = [r for r in runs if r["error"] or r["unfounded"]]
         claim = f"{design} points: the winner has a symmetry or a warp"
         rows.append(Row.of_share(claim, len(wrong), len(runs), REQUIRED, at_most=True))
+        modes = [r for r in runs if r["error"] or r["mode_unfounded"]]
+        claim = f"{design} points: the most probable structure has one of them"
+        rows.append(Row.of_share(claim, len(modes), len(runs), REQUIRED, at_most=True))
         likely = [r for r in runs if r["error"] or r["probability"]["either"] > 0.5]
         claim = f"{design} points: a symmetry or a warp is more probable than not"
         rows.append(Row.of_share(claim, len(likely), len(runs), REQUIRED, at_most=True))

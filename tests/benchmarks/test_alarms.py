@@ -64,6 +64,9 @@ def test_a_run_searches_random_points(monkeypatch):
     evidences = dict(row[:2] for row in found["ranked"])
     lead = max(evidences.values()) - evidences["Matern(2.5)"]
     assert found["lead"] == pytest.approx(lead)
+    mode = max(found["ranked"], key=lambda row: row[2])[0]
+    assert found["mode"] == mode
+    assert found["mode_unfounded"] == (["symmetry"] if "Inv" in mode else [])
     assert found["unfounded"] == (["symmetry"] if "Inv" in found["best"] else [])
 
 
@@ -74,6 +77,8 @@ def record(seed, unfounded=(), **changes):
         "seed": seed,
         "best": "Kumaraswamy(Matern(2.5))" if unfounded else "Matern(2.5)",
         "unfounded": list(unfounded),
+        "mode": "Matern(2.5)",
+        "mode_unfounded": [],
         "flags": [],
         "probability": {
             "either": 0.7 if unfounded else 0.3,
@@ -95,5 +100,6 @@ def test_summary_counts_alarms_and_failures():
     assert "| 2 of 10 (20%) | ≤ 10% | NO |" in text
     assert "- random/8: Kumaraswamy(Matern(2.5)), 1.0 nats ahead" in text
     assert text.count("| 2 of 10 (20%) | ≤ 10% | NO |") == 2
+    assert "the most probable structure has one of them | 1 of 10 (10%)" in text
     assert "- random/9: failed" in text
     assert "warp: mean 0.24, above ½ in 1" in text
