@@ -20,7 +20,7 @@ STRONG = 5.0
 
 
 def evidence_bars(found: ComparisonLike) -> go.Figure:
-    """Log evidence of each structure relative to the best, with its error.
+    """Log evidence of each structure relative to the highest, with its error.
 
     Args:
         found: A comparison.
@@ -29,7 +29,8 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
         A figure in nats, coloured by family; hollow markers carry flags.
     """
     table = found.table.reset_index(drop=True)
-    gap = -np.abs(table["gap"].to_numpy(dtype=float))
+    gap = table["gap"].to_numpy(dtype=float)
+    gap = gap - gap.max(initial=0.0)
     error = np.nan_to_num(table["standard_error"].to_numpy(dtype=float))
     figure = go.Figure()
     figure.add_vrect(
@@ -39,14 +40,14 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
         mine = np.flatnonzero((table["family"] == family).to_numpy())
         _add_family(figure, family, table.loc[mine], gap[mine], error[mine])
     for row, flags in enumerate(table["flags"]):
-        words = [nats(gap[row]) if gap[row] else "best", str(flags)]
+        words = ["" if row else "best", nats(gap[row]) if gap[row] else "", str(flags)]
         figure.add_annotation(
             x=1.0,
             xref="paper",
             xanchor="left",
             xshift=10,
             y=row,
-            text=label(" ".join(words)),
+            text=label(" ".join(filter(None, words))),
             showarrow=False,
             font={"color": MUTED, "size": 12},
         )
@@ -56,7 +57,7 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
         barmode="overlay",
         margin={"r": 60 + 8 * min(longest, LONGEST_LABEL)},
         xaxis={
-            "title": {"text": "log evidence relative to the best (nats)"},
+            "title": {"text": "log evidence relative to the highest (nats)"},
             "range": [1.06 * lowest, 0.03 * abs(lowest)],
         },
         yaxis={
@@ -75,10 +76,11 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
         else "There is no sampling error to draw: the integrals are Laplace's."
     )
     caption = (
-        "Log evidence of each structure relative to the best, in nats (differences of "
+        "Log evidence of each structure relative to the highest, in nats (differences of "
         "natural logarithms; 5 nats are odds of 148 to 1). "
         f"{errors} The shaded band is {STRONG:g} nats wide: structures inside it are "
-        "better averaged than picked. "
+        "better averaged than picked. Structures are in the order of their "
+        "probabilities, in which the prior has its part. "
         "Hollow markers carry a flag."
     )
     return finish(figure, caption, height=130 + 34 * max(len(table), 2))

@@ -149,7 +149,7 @@ def _ranking(found: ComparisonLike) -> list[dict[str, str]]:
                 "structure": str(row["structure"]),
                 "log_evidence": nats(row["log_evidence"], 2)
                 + ("" if certain else f" ± {nats(error, 2)}"),
-                "gap": nats(abs(row["gap"]), 2),
+                "gap": nats(row["gap"], 2),
                 "log_prior": nats(row["log_prior"], 2),
                 "probability": percent(row["probability"]),
                 "family": str(row["family"]),

@@ -46,10 +46,15 @@ KINDS = frozenset(
 
 
 class Comparison:
-    """Structures ranked by log evidence, best first.
+    """Structures ranked by posterior probability, best first.
+
+    The evidence alone would name the luckiest of the many structures that a search
+    tries; the prior shares the mass of a family among its variants.
 
     Attributes:
-        candidates: The fitted structures, ranked by log evidence.
+        candidates: The fitted structures, ranked by log evidence + log prior.
+        log_priors: Of the candidates, nats.
+        probabilities: Of the candidates, given what was compared.
         data: The checked data, raw units.
         settings: How they were fitted.
         failures: Text and reason of structures that could not be fitted.
@@ -70,12 +75,15 @@ class Comparison:
         priors = _log_priors(
             [c.structure for c in candidates], trace, data.column_names
         )
-        value = [c.evidence.log_evidence for c in candidates]
-        order = sorted(range(len(value)), key=lambda i: value[i], reverse=True)
+        joint = [
+            c.evidence.log_evidence + prior
+            for c, prior in zip(candidates, priors, strict=True)
+        ]
+        order = sorted(range(len(joint)), key=lambda i: joint[i], reverse=True)
         self.candidates = tuple(candidates[i] for i in order)
         self.log_priors = tuple(priors[i] for i in order)
-        joint = torch.tensor([value[i] + priors[i] for i in order], dtype=torch.float64)
-        self.probabilities = tuple(torch.softmax(joint, 0).tolist())
+        ranked = torch.tensor([joint[i] for i in order], dtype=torch.float64)
+        self.probabilities = tuple(torch.softmax(ranked, 0).tolist())
         self.data = data
         self.settings = settings
         self.failures = failures
@@ -96,12 +104,16 @@ class Comparison:
 
     @property
     def best(self) -> Structure:
-        """The structure of the highest evidence."""
+        """The most probable structure."""
         return self.candidates[0].structure
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """A row a structure, best first; evidences in nats of the raw targets."""
+        """A row a structure, best first; evidences in nats of the raw targets.
+
+        ``gap`` is the log evidence less that of the best: above 0 for one that the data
+        prefer, but that was less probable before them.
+        """
         top = self.candidates[0].evidence.log_evidence
         rows = []
         for candidate, log_prior, probability in zip(
@@ -179,13 +191,17 @@ class Comparison:
         first, second = (c.evidence for c in self.candidates[:2])
         gap = first.log_evidence - second.log_evidence
         error = math.hypot(first.standard_error, second.standard_error)
-        size = f"{gap:.1f} ± {error:.1f}" if error else f"{gap:.1f}"
-        rival = self.candidates[1].structure
+        size = f"{abs(gap):.1f} ± {error:.1f}" if error else f"{abs(gap):.1f}"
+        best, rival = self.best, self.candidates[1].structure
         advice = "" if gap >= AVERAGE_WITHIN else "; average rather than pick"
-        return (
-            f"The data show {preference(gap)} for {self.best} over {rival} "
-            f"({size} nats{advice})."
-        )
+        if gap >= 0:
+            said = f"{preference(gap)} for {best} over {rival} ({size} nats{advice})"
+        else:
+            said = (
+                f"{preference(gap)} for {rival} over {best} ({size} nats), which stays "
+                f"the more probable by its prior{advice}"
+            )
+        return f"The data show {said}."
 
     def model(
         self, structure: Structure | str | None = None, average: bool = False
@@ -194,8 +210,8 @@ class Comparison:
 
         Args:
             structure: Which of the compared; the best by default.
-            average: Whether to mix all within 5 nats of the best, weighted by their
-                posterior probabilities.
+            average: Whether to mix all within 5 nats of the best, evidence and prior
+                taken together, weighted by their posterior probabilities.
 
         Raises:
             InputError: If the structure was not compared.
@@ -232,11 +248,11 @@ class Comparison:
 
     def averaged(self) -> tuple[list[Candidate], list[float]]:
         """The members of an average, and their weights."""
-        top = self.candidates[0].evidence.log_evidence
+        least = self.probabilities[0] * math.exp(-AVERAGE_WITHIN)
         close = [
             (c, p)
             for c, p in zip(self.candidates, self.probabilities, strict=True)
-            if c.evidence.log_evidence > top - AVERAGE_WITHIN
+            if p > least
         ]
         total = sum(p for _, p in close)
         return [c for c, _ in close], [p / total for _, p in close]

@@ -184,7 +184,8 @@ def explain(
     rival = None
     if others:
         text = str(others[0].structure)
-        rival = Rival.of(candidate.evidence, others[0].evidence, text)
+        evidences = candidate.evidence, others[0].evidence
+        rival = Rival.of(*evidences, text, leads=index > 0)
     reference = _reference(found.data)
     parts = Parts(model, found.data, reference)
     return Explanation(

@@ -34,6 +34,7 @@ class Rival:
     Args:
         structure: Its text.
         gap: Log evidence of the structure that is explained less the rival's, nats.
+        leads: Whether the rival is the more probable one.
         standard_error: Of the gap, from sampling alone; 0 if nothing was sampled.
         words: How strong a preference the gap is.
         integrals: How the hyperparameters of the two were integrated out.
@@ -42,31 +43,32 @@ class Rival:
 
     structure: str
     gap: float
+    leads: bool
     standard_error: float
     words: str
     integrals: tuple[str, str]
     flags: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, mine: Evidence, theirs: Evidence, structure: str) -> Rival:
+    def of(cls, mine: Evidence, theirs: Evidence, structure: str, leads: bool) -> Rival:
         """From two evidences on the same data."""
         gap = mine.log_evidence - theirs.log_evidence
         error = math.hypot(mine.standard_error, theirs.standard_error)
         integrals = (mine.integration, theirs.integration)
         words = preference(gap)
-        return cls(structure, gap, error, words, integrals, theirs.flags)
+        return cls(structure, gap, leads, error, words, integrals, theirs.flags)
 
     @property
     def sentence(self) -> str:
         """The rival, the gap, its error, and what to make of it."""
-        behind = self.gap >= 0
-        head = (
-            f"The closest rival is {self.structure}, {_nats(self.gap)} nats behind"
-            if behind
-            else f"The best structure is {self.structure}, {_nats(self.gap)} nats ahead"
-        )
+        name = "best structure" if self.leads else "closest rival"
+        where = "behind" if self.gap >= 0 else "ahead"
+        head = f"The {name} is {self.structure}, {_nats(self.gap)} nats {where}"
+        prior = ""
+        if self.leads == (self.gap > 0):
+            prior = f", though {'more' if self.leads else 'less'} probable by its prior"
         advice = "" if abs(self.gap) >= PICK_BEYOND else "; average rather than pick"
-        return f"{head} {self._error}: {self.words}{advice}."
+        return f"{head} {self._error}{prior}: {self.words}{advice}."
 
     @property
     def _error(self) -> str:

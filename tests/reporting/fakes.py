@@ -48,7 +48,7 @@ class FakeComparison:
                 "structure": texts,
                 "log_evidence": [-10.0, -22.3, -23.0, -31.0],
                 "standard_error": [0.2, 0.2, 0.3, float("nan")],
-                "gap": [0.0, 12.3, 13.0, 21.0],
+                "gap": [0.0, -12.3, -13.0, -21.0],
                 "log_prior": [-1.4, -1.4, -1.1, -1.1],
                 "probability": [0.9999, 1e-5, 1e-6, 0.0],
                 "family": ["stationary", "stationary", "deep", "warped"],
@@ -108,7 +108,7 @@ class FakeComparison:
             residual=parts.residual,
             reference=self.X[0],
             probability=0.9,
-            rival=Rival("RBF()", 12.3, 0.2, "a strong preference", ("smc", "smc")),
+            rival=Rival("RBF()", 12.3, False, 0.2, "a strong preference", ("smc", "smc")),
             flags=(),
             tried="4 structures were compared.",
         )

@@ -18,7 +18,7 @@ def test_shows_the_gap_of_each_structure_in_nats(comparison: FakeComparison) -> 
         for trace in _markers(evidence_bars(comparison))
         for row, x, error in zip(trace.y, trace.x, trace.error_x.array, strict=True)
     }
-    expected = -comparison.table["gap"].to_numpy()
+    expected = comparison.table["gap"].to_numpy()
     np.testing.assert_allclose([shown[row][0] for row in range(4)], expected)
     np.testing.assert_allclose([shown[row][1] for row in range(4)], [0.2, 0.2, 0.3, 0])
 

@@ -206,7 +206,7 @@ def test_the_closest_rival_and_its_gap(comparison, gap, words) -> None:
 
 
 def test_errors_of_the_gap_add_in_squares() -> None:
-    rival = Rival("RBF()", 6.2, 0.5, "a strong preference", ("smc", "smc"))
+    rival = Rival("RBF()", 6.2, False, 0.5, "a strong preference", ("smc", "smc"))
     assert "6.2 nats behind (standard error 0.5)" in rival.sentence
     mixed = replace(rival, integrals=("smc", "laplace"))
     assert "(standard error 0.5; sampling and Laplace's method)" in mixed.sentence
