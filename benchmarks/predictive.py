@@ -1,4 +1,4 @@
-"""Predictions of a model, Gaussian or a mixture of Gaussians, and their scores."""
+"""Predictions of a model, transforms or mixtures of Gaussians, and their scores."""
 
 from __future__ import annotations
 
@@ -7,10 +7,21 @@ from dataclasses import dataclass
 
 import torch
 from botorch.models.model import Model
-from botorch.posteriors import GPyTorchPosterior
+from botorch.models.transforms.outcome import (
+    ChainedOutcomeTransform,
+    OutcomeTransform,
+)
 from torch import Tensor
 
 from bokern.models import MixtureGP
+from bokern.models.outcome_steps import (
+    apply_step,
+    gaussian_part,
+    log_slopes,
+    nonlinear_steps,
+    outcome_steps,
+    raw_moments,
+)
 
 BLOCK = 128
 """Points predicted at a time: their joint covariance is formed and not used."""
@@ -18,39 +29,50 @@ BLOCK = 128
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of noisy targets, in raw units.
+    """Of noisy targets.
 
     Args:
         weight: Of each member, ``m``.
-        mean: ``m x n``.
-        variance: ``m x n``, noise included.
+        mean: ``m x n``, on the scale on which the members are Gaussian.
+        variance: ``m x n``, on that scale, noise included.
+        outcome: What leads from raw targets to that scale; None if it is the raw one.
     """
 
     weight: Tensor
     mean: Tensor
     variance: Tensor
+    outcome: OutcomeTransform | None = None
 
     @property
     def overall_mean(self) -> Tensor:
-        """Mean of the mixture, ``n``."""
-        return self.weight @ self.mean
+        """Mean of the mixture in raw units, ``n``."""
+        shape = self.mean.shape
+        mean, _ = raw_moments(
+            self.outcome, self.mean.flatten(), self.variance.flatten()
+        )
+        return self.weight @ mean.reshape(shape)
 
     def rmse(self, y: Tensor) -> float:
         """Root of the mean squared error of the mean."""
         return (self.overall_mean - y).square().mean().sqrt().item()
 
     def log_density(self, y: Tensor) -> float:
-        """Mean log density of single targets, nats."""
-        square = (y - self.mean).square() / self.variance
+        """Mean log density of single raw targets, nats."""
+        raw = z = y.unsqueeze(-1)
+        for step in outcome_steps(self.outcome):
+            z = apply_step(step, z)
+        slope = log_slopes(self.outcome, raw).squeeze(-1)
+        square = (z.squeeze(-1) - self.mean).square() / self.variance
         each = -0.5 * (square + self.variance.log() + math.log(2.0 * math.pi))
         log_weight = self.weight.log().unsqueeze(-1)
-        return torch.logsumexp(each + log_weight, 0).mean().item()
+        return (torch.logsumexp(each + log_weight, 0) + slope).mean().item()
 
 
 def predict(model: Model, X: Tensor) -> Predictions:
     """Predictions at ``n x d`` inputs.
 
-    Members of a `MixtureGP` keep their exact weights, which its own posterior rounds.
+    Members of a `MixtureGP` keep their exact weights, which its own posterior rounds;
+    they share a transform of the outcomes.
     """
     if isinstance(model, MixtureGP):
         members = [m for m in model.members if isinstance(m, Model)]
@@ -59,15 +81,17 @@ def predict(model: Model, X: Tensor) -> Predictions:
         members, weight = [model], X.new_ones(1)
     with torch.no_grad():
         moments = torch.stack([_moments(member, X) for member in members])
-    return Predictions(weight.to(moments), moments[:, 0], moments[:, 1])
+    steps = nonlinear_steps(getattr(members[0], "outcome_transform", None))
+    chain = {str(number): step for number, step in enumerate(steps)}
+    outcome = ChainedOutcomeTransform(**chain) if chain else None
+    return Predictions(weight.to(moments), moments[:, 0], moments[:, 1], outcome)
 
 
 def _moments(model: Model, X: Tensor) -> Tensor:
-    """Mean and variance of noisy targets, ``2 x n``."""
+    """Mean and variance of noisy targets on the Gaussian scale, ``2 x n``."""
     parts = []
     for block in X.split(BLOCK):
         posterior = model.posterior(block, observation_noise=True)
-        if not isinstance(posterior, GPyTorchPosterior):
-            raise TypeError(f"scores are of Gaussians, got a {type(posterior)}")
+        posterior = gaussian_part(posterior)
         parts.append(torch.stack([posterior.mean, posterior.variance]).squeeze(-1))
     return torch.cat(parts, -1)

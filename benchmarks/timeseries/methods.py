@@ -15,9 +15,14 @@ Method = Callable[[Series, int], tuple[Model, Record]]
 
 
 def fit_search(series: Series, seed: int) -> tuple[Model, Record]:
-    """`bokern.search` as it comes, averaged."""
+    """`bokern.search` as it comes, the outcome's transform chosen too, averaged."""
     found = bokern.search(
-        series.X, series.y, bounds=series.bounds, seed=seed, progress=False
+        series.X,
+        series.y,
+        bounds=series.bounds,
+        outcome="auto",
+        seed=seed,
+        progress=False,
     )
     top = found.candidates[:5]
     record = {

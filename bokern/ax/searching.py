@@ -28,7 +28,7 @@ MODEL_SCALE = (
 )
 """Said of every comparison that a node makes; structures compare all the same."""
 
-PLAN = Plan(rounds=1, leaders=1, children=6, converged=3, smc=0)
+PLAN = Plan(rounds=1, leaders=1, children=6, converged=3, confirmed=0, smc=0)
 EFFORT = Effort(starts=6, thinned=2)
 MAX_NODES = 5
 """Larger structures cost more at every trial than a run has."""

@@ -159,10 +159,11 @@ def _add_search(to: argparse.ArgumentParser) -> None:
         help="rounds of expansion, at most (default: 0 with --structures)",
     )
     to.add_argument(
-        "--no-smc",
-        dest="smc",
-        action="store_false",
-        help="leave the evidence of the finalists as Laplace's method gives it",
+        "--smc",
+        default="auto",
+        action=argparse.BooleanOptionalAction,
+        help="sample the evidence of finalists, up to 150 rows, or leave it as Laplace's "
+        "method gives it (default: sample where it takes seconds)",
     )
     to.add_argument(
         "--outcome",

@@ -16,8 +16,9 @@ from bokern.inputs import is_whole
 Limit = int | timedelta
 """Likelihood evaluations, or time."""
 
-DEFAULT = 300_000
-"""Likelihood evaluations; those of sampled estimates do not count."""
+DEFAULT = 60_000
+"""Likelihood evaluations, two minutes at 130 rows; those of sampled estimates do not
+count."""
 
 
 def read_budget(budget: Any) -> Limit:

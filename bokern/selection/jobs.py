@@ -51,12 +51,15 @@ class Job:
         structure: Text, columns by number.
         parents: Fits of simpler structures to start from, by their texts.
         starts: Where to start, beside them.
+        afresh: Whether a fit also starts from screened draws, as one does of which
+            nothing is known.
     """
 
     stage: str
     structure: str
     parents: tuple[tuple[str, Theta], ...] = ()
     starts: tuple[Theta, ...] = ()
+    afresh: bool = False
 
     @property
     def key(self) -> str:
@@ -215,7 +218,7 @@ def _settle(job: Job, context: Context) -> Outcome:
 
 
 def _fit(job: Job, context: Context, data: Observations) -> Outcome:
-    screened = 0 if job.starts else context.settings.starts
+    screened = context.settings.starts if job.afresh or not job.starts else 0
     model = _model(job.structure, data, context, screened)
     z = model.log_posterior().z
     warm = [z.new_tensor(theta) for theta in job.starts]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -46,8 +47,13 @@ class Plan:
         children: Structures that a round looks at, at most.
         converged: Structures of a round that are optimised to the end, at most,
             beside the best of each family at the start.
+        scouted: Whether those that it begins with are looked at first, and dropped
+            where they fall behind; else each is fitted to the end.
+        confirmed: Leaders that are fitted once more, from all starts: a first look can
+            miss a narrow optimum by 60 nats.
         settled: Structures that are fitted to all rows, if the search saw some only.
         smc: Finalists whose evidence is sampled, at most; 0 for none.
+        smc_size: Rows times hyperparameters up to which they are.
         reserve: Share of the budget that is kept for the last step.
     """
 
@@ -55,8 +61,11 @@ class Plan:
     leaders: int = 2
     children: int = 32
     converged: int = 6
+    scouted: bool = True
+    confirmed: int = 4
     settled: int = 4
     smc: int = 6
+    smc_size: float = math.inf
     reserve: float = 0.0
 
 
@@ -76,6 +85,7 @@ class State:
     evaluations: int = 0
     seconds: float = 0.0
     settled: bool = False
+    afresh: bool = False
     expanded: bool = field(default=False, repr=False)
 
     @property
@@ -140,6 +150,8 @@ class Schedule:
         baseline = min(self.states.values(), key=lambda s: _size(s.structure))
         known = [s for s in self.states.values() if s.starts and s is not baseline]
         self._converge([baseline, *known])
+        if not self.plan.scouted:
+            self._converge([s for s in self.states.values() if s.candidate is None])
         others = [s for s in self.states.values() if s.candidate is None]
         parents = {
             s.text: baseline for s in others if s.structure.contains(baseline.structure)
@@ -151,12 +163,13 @@ class Schedule:
                 return
             before = self._top
             children, derived = self._children(number)
-            if not children:
-                break
             self._scout(children, derived)
             self._converge(self._survivors(number))
             if self._top < before + GAIN:
+                self._confirm()
+            if self._top < before + GAIN:
                 break
+        self._confirm()
         self.complete = not self._is_spent
 
     @property
@@ -279,6 +292,20 @@ class Schedule:
 
     def _converge(self, states: list[State]) -> None:
         jobs = [Job("converge", s.text, starts=s.starts) for s in states]
+        for state in states:
+            state.afresh = not state.starts
+        self._collect(states, jobs, FITTING, self._note_fit)
+
+    def _confirm(self) -> None:
+        """Fits leaders again from where they are and from all starts."""
+        best = self.converged
+        leaders = [s for s in best if _value(s) > self._top - WITHIN]
+        states = [s for s in leaders[: self.plan.confirmed] if not s.afresh]
+        jobs = [
+            Job("converge", s.text, starts=s.starts, afresh=True) for s in states
+        ]
+        for state in states:
+            state.afresh = True
         self._collect(states, jobs, FITTING, self._note_fit)
 
     # -- outcomes ----------------------------------------------------------------

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from bokern.build import unfitted
 from bokern.errors import FitError, InputError
-from bokern.evidence import smc_applies
+from bokern.evidence import Evidence, smc_applies
 from bokern.inputs import Bounds, Observations, is_whole, read_observations
 from bokern.selection.budget import Limit, Meter, read_budget
 from bokern.selection.candidate import Settings
@@ -36,8 +38,16 @@ from bokern.structures.grammar import Grammar
 BASELINE = Matern(2.5)
 """What is fitted where the data are too few to search."""
 
+SAMPLED_SIZE = 250
+"""Rows times hyperparameters up to which sampling is worth its cost by default: about
+20 CPU seconds a structure; 96 rows and 10 hyperparameters take 370."""
+
+LISTED = 12
+"""Structures of a list of which each is fitted to the end; of a longer one those that
+fall behind at a first look are dropped."""
+
 AUTO_ROUNDS = 8
-JOURNAL_VERSION = 1
+JOURNAL_VERSION = 2
 
 
 def search(
@@ -49,7 +59,7 @@ def search(
     noise: Any = None,
     budget: int | str | timedelta | None = None,
     rounds: int | None = None,
-    smc: bool = True,
+    smc: bool | str = "auto",
     outcome: str = "identity",
     executor: Executor | None = None,
     workers: int = 1,
@@ -76,13 +86,14 @@ def search(
             are expanded only if ``rounds`` is given.
         bounds: The declared box, ``(low, high)`` a column, in order or by name.
         noise: Known variance of y, one number or ``n``; None to infer it.
-        budget: Likelihood evaluations (a whole number, 300,000 by default), or a
+        budget: Likelihood evaluations (a whole number, 60,000 by default), or a
             duration such as ``"5min"``; results within a duration depend on the
             machine. What was found until then is returned. Sampling does not count,
             and is left out once the budget is spent.
         rounds: Rounds of expansion, at most.
         smc: Whether to sample the evidence of finalists of at most 150 rows and 30
-            hyperparameters.
+            hyperparameters; ``"auto"`` does where it takes seconds, up to rows times
+            hyperparameters of 250.
         outcome: Transform of y, which all structures share: ``"identity"``,
             ``"log"``, ``"yeo-johnson"``, or ``"auto"`` to choose it by evidence.
         executor: Where the work is done: any ``concurrent.futures`` executor.
@@ -109,6 +120,8 @@ def search(
     """
     limit = read_budget(budget)
     _check_counts(rounds, workers, time_limit)
+    if not (isinstance(smc, bool) or smc == "auto"):
+        raise InputError(f"smc is True, False or 'auto', got {smc!r:.60}")
     data = read_observations(X, y, bounds, noise)
     if not is_whole(seed):
         raise InputError(f"seed is a whole number, got {seed!r:.60}")
@@ -135,7 +148,12 @@ def search(
         data,
         settings,
         grammar=grammar,
-        plan=Plan(rounds=most, smc=Plan.smc if smc else 0),
+        plan=Plan(
+            rounds=most,
+            scouted=auto or len(initial) > LISTED,
+            smc=Plan.smc if smc else 0,
+            smc_size=SAMPLED_SIZE if smc == "auto" else math.inf,
+        ),
         effort=Effort(time_limit=time_limit),
         limit=limit,
         workers=workers,
@@ -204,7 +222,7 @@ def search_observations(
         schedule.settle()
         schedule.mend()
         if plan.smc and meter.share < 1.0:
-            schedule.sample(lambda e: smc_applies(e.n_hyperparameters, len(data.X)))
+            schedule.sample(partial(_is_sampled, plan, len(data.X)))
     except BaseException as stop:
         _attach(
             stop, schedule, data, settings, (*remarks, "the search was interrupted")
@@ -222,6 +240,11 @@ def search_observations(
             "the budget was a duration: another machine may come to other structures",
         )
     return _comparison(schedule, data, settings, remarks)
+
+
+def _is_sampled(plan: Plan, rows: int, evidence: Evidence) -> bool:
+    k = evidence.n_hyperparameters
+    return smc_applies(k, rows) and k * rows <= plan.smc_size
 
 
 def _attach(

@@ -58,7 +58,7 @@ def test_defaults_are_those_of_the_search(
         "noise": None,
         "budget": None,
         "rounds": None,
-        "smc": True,
+        "smc": "auto",
         "outcome": "identity",
         "workers": 1,
         "journal": None,
