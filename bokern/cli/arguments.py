@@ -162,8 +162,8 @@ def _add_search(to: argparse.ArgumentParser) -> None:
         "--smc",
         default="auto",
         action=argparse.BooleanOptionalAction,
-        help="sample the evidence of finalists, up to 150 rows, or leave it as Laplace's "
-        "method gives it (default: sample where it takes seconds)",
+        help="sample the evidence of finalists, up to 150 rows, or leave it as "
+        "Laplace's method gives it (default: sample where it takes seconds)",
     )
     to.add_argument(
         "--outcome",

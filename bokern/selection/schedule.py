@@ -301,9 +301,7 @@ class Schedule:
         best = self.converged
         leaders = [s for s in best if _value(s) > self._top - WITHIN]
         states = [s for s in leaders[: self.plan.confirmed] if not s.afresh]
-        jobs = [
-            Job("converge", s.text, starts=s.starts, afresh=True) for s in states
-        ]
+        jobs = [Job("converge", s.text, starts=s.starts, afresh=True) for s in states]
         for state in states:
             state.afresh = True
         self._collect(states, jobs, FITTING, self._note_fit)

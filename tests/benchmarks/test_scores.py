@@ -40,6 +40,17 @@ def test_predictions_are_of_noisy_raw_targets():
     assert found.rmse(y) < 2.0
 
 
+@pytest.mark.oracle
+def test_scores_of_transformed_outcomes_are_in_raw_units():
+    X = torch.linspace(0, 1, 12).double().unsqueeze(-1)
+    y = torch.sin(6.0 * X.squeeze(-1)).exp()
+    found = predict(bokern.fit("RBF()", X, y, outcome="log", starts=2), X[:3])
+    normal = torch.distributions.LogNormal(found.mean[0], found.variance[0].sqrt())
+    torch.testing.assert_close(found.overall_mean.detach(), normal.mean.detach())
+    expected = normal.log_prob(y[:3]).mean().item()
+    assert found.log_density(y[:3]) == pytest.approx(expected)
+
+
 def test_members_keep_their_exact_weights():
     X = torch.linspace(0, 1, 10).double().unsqueeze(-1)
     y = torch.sin(6.0 * X.squeeze(-1))

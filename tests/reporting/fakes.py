@@ -108,7 +108,9 @@ class FakeComparison:
             residual=parts.residual,
             reference=self.X[0],
             probability=0.9,
-            rival=Rival("RBF()", 12.3, False, 0.2, "a strong preference", ("smc", "smc")),
+            rival=Rival(
+                "RBF()", 12.3, False, 0.2, "a strong preference", ("smc", "smc")
+            ),
             flags=(),
             tried="4 structures were compared.",
         )

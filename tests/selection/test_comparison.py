@@ -61,6 +61,24 @@ def test_the_table(comparison):
     assert pd.api.types.is_integer_dtype(table["hyperparameters"])
 
 
+def test_the_most_probable_leads_and_not_the_luckiest_of_many(comparison):
+    many = [parse(f"RBF() + Linear(columns=['{c}'])") for c in "ab"]
+    many += [parse(f"RBF() + Periodic(columns=['{c}'])") for c in "ab"]
+    top = comparison.candidates[0]
+    evidence = replace(top.evidence, log_evidence=0.0)
+    ahead = replace(evidence, log_evidence=0.6)
+    candidates = [replace(top, structure=s, evidence=ahead) for s in many]
+    candidates.append(replace(top, structure=parse("RBF()"), evidence=evidence))
+    found = Comparison(candidates, comparison.data, comparison.settings)
+    assert str(found.best) == "RBF()"
+    assert list(found.probabilities) == sorted(found.probabilities, reverse=True)
+    np.testing.assert_allclose(found.table["gap"], [0.0, 0.6, 0.6, 0.6, 0.6])
+    assert found.statement == (
+        f"The data show no preference for {found.structures[1]} over RBF() (0.6 nats), "
+        "which stays the more probable by its prior; average rather than pick."
+    )
+
+
 def test_priors_and_fitted_values_are_listed(comparison):
     priors = comparison.priors
     assert list(priors.columns) == ["structure", "hyperparameter", "prior", "fitted"]

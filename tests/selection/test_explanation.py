@@ -212,6 +212,22 @@ def test_errors_of_the_gap_add_in_squares() -> None:
     assert "(standard error 0.5; sampling and Laplace's method)" in mixed.sentence
 
 
+@pytest.mark.parametrize(
+    ("gap", "leads", "start", "prior"),
+    [
+        (-0.6, False, "The closest rival is RBF(), 0.6 nats ahead", "less probable"),
+        (0.6, True, "The best structure is RBF(), 0.6 nats behind", "more probable"),
+        (0.6, False, "The closest rival is RBF(), 0.6 nats behind", None),
+        (-0.6, True, "The best structure is RBF(), 0.6 nats ahead", None),
+    ],
+)
+def test_where_the_prior_decides_it_is_said(gap, leads, start, prior) -> None:
+    line = Rival("RBF()", gap, leads, 0.0, "no preference", ("smc", "smc")).sentence
+    assert line.startswith(start)
+    assert ("by its prior" in line) is (prior is not None)
+    assert prior is None or f"though {prior} by its prior" in line
+
+
 def test_the_error_of_a_gap(comparison) -> None:
     found = with_evidence(
         comparison,

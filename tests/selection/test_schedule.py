@@ -19,8 +19,9 @@ def candidate(text, score):
 class World:
     """Scores of structures, and a record of the jobs that were asked for."""
 
-    def __init__(self, scores, children=None, broken=()):
+    def __init__(self, scores, children=None, broken=(), afresh=None):
         self.scores = {str(parse(k)): v for k, v in scores.items()}
+        self.afresh = {str(parse(k)): v for k, v in (afresh or {}).items()}
         self.children = {
             str(parse(k)): [str(parse(c)) for c in v]
             for k, v in (children or {}).items()
@@ -38,6 +39,8 @@ class World:
         if job.structure in self.broken:
             return common | {"error": "FitError: made up"}
         score = self.scores[job.structure]
+        if job.afresh:
+            score = self.afresh.get(job.structure, score)
         if job.stage == "scout":
             return common | {"theta": [[score], [0.0]], "score": score}
         return common | {"candidate": job.structure, "score": score}
@@ -125,6 +128,38 @@ def test_leaders_are_expanded_until_a_round_gains_less_than_a_nat():
     assert (child.parent, child.move) == ("RBF()", "made up")
 
 
+def test_leaders_are_fitted_once_more_from_all_starts():
+    world = World({"RBF()": 0.0, "DeepSE()": 3.0, "Linear()": -12.0})
+    run(world, ["RBF()", "DeepSE()", "Linear()"])
+    # The baseline was fitted so to begin with, and the last is far behind.
+    assert world.stages("converge").count("DeepSE()") == 2
+    assert world.stages("converge").count("RBF()") == 1
+    assert world.stages("converge").count("Linear()") == 1
+    world.jobs.clear()
+    run(world, ["RBF()", "DeepSE()"], Plan(confirmed=0))
+    assert world.stages("converge").count("DeepSE()") == 1
+
+
+def test_an_optimum_found_so_is_expanded():
+    mixture = "RBF() + Periodic()"
+    children = {"RBF()": ["DeepSE()"], mixture: ["Linear()"]}
+    scores = {"RBF()": 0.0, mixture: -7.0, "DeepSE()": 0.5, "Linear()": 61.0}
+    found = run(World(scores, children), ["RBF()", mixture])
+    assert "Linear()" not in found.states
+    world = World(scores, children, afresh={mixture: 60.0})
+    found = run(world, ["RBF()", mixture])
+    assert found.converged[0].text == "Linear()"
+
+
+def test_a_short_list_is_fitted_without_a_first_look():
+    world = World({"RBF()": 0.0, "Matern(2.5)": -40.0, "DeepSE()": 1.0})
+    plan = Plan(rounds=0, scouted=False)
+    found = run(world, ["RBF()", "Matern(2.5)", "DeepSE()"], plan)
+    assert world.stages("scout") == []
+    assert sorted(world.stages("converge")) == ["DeepSE()", "Matern(2.5)", "RBF()"]
+    assert len(found.converged) == 3
+
+
 def test_children_start_from_their_parents_fit():
     world = World(
         {"RBF()": 0.0, "RBF() + Linear()": 1.0}, {"RBF()": ["RBF() + Linear()"]}
@@ -176,7 +211,8 @@ def test_the_budget_ends_the_search_with_what_there_is():
 
 def test_known_structures_need_no_first_look():
     world = World({"RBF()": 0.0, "DeepSE()": 1.0})
-    found = run(world, ["RBF()"], known={parse("DeepSE()"): (0.5,)})
+    known = {parse("DeepSE()"): (0.5,)}
+    found = run(world, ["RBF()"], Plan(confirmed=0), known=known)
     assert world.jobs == [("converge", "RBF()"), ("converge", "DeepSE()")]
     assert found.converged[0].text == "DeepSE()"
 

@@ -240,6 +240,25 @@ def test_what_failed_for_want_of_time_is_tried_again(listed, tmp_path):
     assert content(search(*series(), LIST, journal=path)) == content(listed)
 
 
+@pytest.mark.parametrize(
+    ("smc", "limit", "integration"),
+    [("auto", 1000, "smc"), ("auto", 10, "laplace"), (False, 1000, "laplace")],
+)
+def test_sampling_is_left_out_where_it_would_take_long(
+    monkeypatch, smc, limit, integration
+):
+    monkeypatch.setattr(searching, "SAMPLED_SIZE", limit)
+    X, y = series()
+    found = search(X[::2], y[::2], ["RBF()"], smc=smc)
+    assert found.evidences[0].integration == integration
+
+
+@pytest.mark.parametrize("smc", ["yes", None, 1])
+def test_sampling_is_a_truth_value_or_auto(smc):
+    with pytest.raises(InputError, match="smc is True, False or 'auto'"):
+        search(*series(), LIST, smc=smc)
+
+
 def test_sampled_finalists_keep_what_their_fits_showed(listed):
     X, y = series()
     found = search(X, y, ["RBF()", "Periodic() + Linear()"], smc=True)
