@@ -1,5 +1,6 @@
 """One objective for fitting and for evidence, and its maximiser."""
 
+from bokern.fitting.deadline import check_time, time_limit
 from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
 from bokern.fitting.map import GRADIENT_TOLERANCE, FitResult, fit_map
 from bokern.fitting.scout import Scouted, scout
@@ -11,8 +12,10 @@ __all__ = [
     "GaussianNoise",
     "LogPosterior",
     "Scouted",
+    "check_time",
     "draw_starts",
     "fit_map",
     "scout",
     "screen_starts",
+    "time_limit",
 ]

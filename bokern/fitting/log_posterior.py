@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from bokern.errors import EvidenceError
+from bokern.fitting.deadline import check_time
 from bokern.fitting.gaussian_prior import gaussian_moments
 from bokern.kernels import StructureKernel
 from bokern.numerics import LOG_2PI, cholesky
@@ -360,6 +361,7 @@ class LogPosterior:
 
     def moments(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Mean ``... x n``, covariance without noise, and noise variances at θ."""
+        check_time()
         mean, K, noise = self._call(self._unpack(theta), self.X)
         lead = theta.shape[:-1]
         n = self.num_data

@@ -12,7 +12,7 @@ from botorch.optim.batched_lbfgs_b import fmin_l_bfgs_b_batched
 from torch import Tensor
 
 from bokern import seeding
-from bokern.errors import FitError, TimeLimitError
+from bokern.errors import FitError
 from bokern.fitting.log_posterior import LogPosterior
 from bokern.fitting.starts import SCREEN_ROWS, draw_starts, screen_starts
 
@@ -82,7 +82,6 @@ def fit_map(
     starts: int = 8,
     seed: int = 0,
     warm: Tensor | None = None,
-    seconds: float | None = None,
 ) -> FitResult:
     """Maximises the objective of one data set and leaves the modules at the best θ.
 
@@ -94,14 +93,13 @@ def fit_map(
         starts: How many screened starts to optimise.
         seed: Of the draws that are screened.
         warm: ``w x k`` further starts, optimised without screening.
-        seconds: How long it may take.
 
     Raises:
         FitError: If no start has a finite objective.
-        TimeLimitError: If it takes longer.
+        TimeLimitError: If it takes longer than a surrounding `time_limit`.
     """
     began = time.perf_counter()
-    counter = EvaluationCounter(objective, seconds)
+    counter = EvaluationCounter(objective)
     low, high = search_box(objective)
     initial = _explored(counter, starts, seed, low, high)
     if warm is not None:
@@ -143,27 +141,14 @@ class EvaluationCounter:
 
     Args:
         objective: Of one data set.
-        seconds: How long evaluations may go on from now; without limit if None.
     """
 
-    def __init__(self, objective: LogPosterior, seconds: float | None = None) -> None:
+    def __init__(self, objective: LogPosterior) -> None:
         self.objective = objective
         self.count = 0
-        self.seconds = seconds
-        self.began = time.perf_counter()
 
     def __call__(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """Values and gradients at each row of θ.
-
-        Raises:
-            TimeLimitError: If the time is up.
-        """
-        elapsed = time.perf_counter() - self.began
-        if self.seconds is not None and elapsed > self.seconds:
-            raise TimeLimitError(
-                f"it took longer than the {self.seconds:g} s allowed to a structure: "
-                "raise time_limit, or leave the structure out"
-            )
+        """Values and gradients at each row of θ."""
         self.count += len(theta)
         return self.objective.value_and_gradient(theta)
 

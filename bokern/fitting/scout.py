@@ -57,7 +57,6 @@ def scout(
     seed: int = 0,
     base: Tensor | None = None,
     carried: Tensor | None = None,
-    seconds: float | None = None,
 ) -> Scouted:
     """Optimises screened starts for a while, and the best two for longer.
 
@@ -71,22 +70,21 @@ def scout(
         carried: ``b x k`` truth values: the coordinates that the simpler structures
             had. The others are screened while these stay as they are, since a new
             part at its identity has no gradient.
-        seconds: How long it may take.
 
     Raises:
         FitError: If no start has a finite objective.
-        TimeLimitError: If it takes longer.
+        TimeLimitError: If it takes longer than a surrounding `time_limit`.
     """
-    counter = EvaluationCounter(objective, seconds)
+    counter = EvaluationCounter(objective)
     low, high = search_box(objective)
     generator = seeding.generator("scout", seed)
     draws = draw_starts(objective, generator).maximum(low).minimum(high)
-    draws = draws[::thinned]
+    draws = _thinned(draws, thinned)
     if base is None or carried is None:
         parts = [_screened(counter, draws, starts, generator)]
     else:
         simple = base.maximum(low).minimum(high)
-        few = draws[::THINNED]
+        few = _thinned(draws, THINNED)
         parts = [simple, _screened(counter, few, min(starts, AFRESH), generator)]
         for theta, known in zip(simple, carried, strict=True):
             if not bool(known.all()):
@@ -102,6 +100,11 @@ def scout(
         )
     best = _order(values)
     return Scouted(theta[best], values[best], counter.count)
+
+
+def _thinned(draws: Tensor, by: int) -> Tensor:
+    """One draw in so many, the last, which is the prior's centre, among them."""
+    return draws[(len(draws) - 1) % by :: by]
 
 
 def _order(values: Tensor) -> Tensor:

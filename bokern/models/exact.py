@@ -288,43 +288,36 @@ class StructuredGP(SingleTaskGP):
             raise ModelFittingError(str(error)) from error
         return mll.eval()
 
-    def fit(
-        self, warm: Tensor | None = None, seconds: float | None = None
-    ) -> StructuredGP:
+    def fit(self, warm: Tensor | None = None) -> StructuredGP:
         """Fits the hyperparameters and returns the model, ready to predict.
 
         Args:
             warm: ``w x k`` further starts.
-            seconds: How long each outcome may take.
 
         Raises:
             FitError: If no start has a finite objective.
-            TimeLimitError: If it takes longer.
+            TimeLimitError: If it takes longer than a surrounding `time_limit`.
         """
         use_prior = self.objective == "map"
         if self._aug_batch_shape:
             whole = self.log_posterior(use_prior)
             parts = self.log_posteriors(use_prior)
-            self.fit_results = tuple(self._fit_one(p, warm, seconds) for p in parts)
+            self.fit_results = tuple(self._fit_one(p, warm) for p in parts)
             thetas = [whole.z.new_tensor(r.theta) for r in self.fit_results]
             whole.set(torch.stack(thetas).reshape(*self._aug_batch_shape, -1))
         else:
             objective = self.log_posterior(use_prior)
-            self.fit_results = (self._fit_one(objective, warm, seconds),)
+            self.fit_results = (self._fit_one(objective, warm),)
         self.train()
         self.eval()
         return self
 
-    def _fit_one(
-        self, objective: LogPosterior, warm: Tensor | None, seconds: float | None
-    ) -> FitResult:
+    def _fit_one(self, objective: LogPosterior, warm: Tensor | None) -> FitResult:
         seed = seeding.spawn("fit", self.seed, self.structure)
         if self.warm is not None and len(self.warm) == objective.dim:
             own = objective.z.new_tensor([self.warm])
             warm = own if warm is None else torch.cat([own, warm.to(own)])
-        return fit_map(
-            objective, starts=self.starts, seed=seed, warm=warm, seconds=seconds
-        )
+        return fit_map(objective, starts=self.starts, seed=seed, warm=warm)
 
     def _element(self, module: ModuleT, index: tuple[int, ...]) -> ModuleT:
         """A copy of a mean or likelihood with the parameters of one batch element."""

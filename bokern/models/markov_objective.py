@@ -9,7 +9,7 @@ from gpytorch.means import Mean
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from bokern.fitting import GaussianNoise, LogPosterior
+from bokern.fitting import GaussianNoise, LogPosterior, check_time
 from bokern.inference import (
     Chain,
     MarkovPrior,
@@ -91,6 +91,7 @@ class MarkovLogPosterior(LogPosterior):
 
     def markov_moments(self, theta: Tensor) -> tuple[Tensor, MarkovPrior, Tensor]:
         """Mean ``... x n``, prior, and noise variances ``... x n`` at θ."""
+        check_time()
         mean, prior, noise = functional_call(
             self._markov, self._unpack(theta), (self.X,), tie_weights=False
         )

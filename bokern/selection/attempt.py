@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+import pandas as pd
 
 STATUSES = ("unreached", "scouted", "pruned", "converged", "finalist", "failed")
 """From a first look to the last step; "pruned" fell too far behind to go on, and
@@ -24,6 +27,7 @@ class Attempt:
         status: One of ``STATUSES``.
         evaluations: Of the likelihood, in all steps.
         seconds: Of work, in all steps.
+        rows: Observations that the score is of; 0 if not known.
     """
 
     structure: str
@@ -34,3 +38,12 @@ class Attempt:
     status: str
     evaluations: int
     seconds: float
+    rows: int = 0
+
+
+def trace_table(trace: Sequence[Attempt]) -> pd.DataFrame:
+    """A row an attempt, in the order in which a search looked at them."""
+    return pd.DataFrame([asdict(a) for a in trace], columns=list(COLUMNS))
+
+
+COLUMNS = tuple(field.name for field in fields(Attempt))

@@ -18,7 +18,7 @@ from bokern.evidence import FLAGS, Evidence, preference
 from bokern.inputs import Observations
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import storage
-from bokern.selection.attempt import Attempt
+from bokern.selection.attempt import Attempt, trace_table
 from bokern.selection.candidate import Candidate, Settings
 from bokern.selection.explanation import Explanation, explain
 from bokern.selection.storage import Contents
@@ -153,6 +153,11 @@ class Comparison:
             ],
             columns=["structure", "hyperparameter", "prior", "fitted"],
         )
+
+    @property
+    def trace_table(self) -> pd.DataFrame:
+        """A row for every structure that a search looked at; see `Attempt`."""
+        return trace_table(self.trace)
 
     def probability(self, what: str | Structure | Callable[[Structure], bool]) -> float:
         """Posterior probability of a kind of structure, given those compared.

@@ -21,7 +21,7 @@ from bokern import seeding
 from bokern.build import lifted_start, transferred_start, unfitted
 from bokern.errors import EvidenceError, TimeLimitError
 from bokern.evidence import laplace, laplace_integral, log_jacobian, run_smc
-from bokern.fitting import scout
+from bokern.fitting import scout, time_limit
 from bokern.inputs import Observations
 from bokern.models import StructuredGP
 from bokern.selection.candidate import Candidate, Settings
@@ -35,6 +35,13 @@ from bokern.structures import parse
 SEARCH_ROWS = 200
 """A search looks at no more observations than this, drawn at random, until its last
 step: a first look at 300 rows takes three times as long."""
+
+SETTLED_ROWS = 2000
+"""Its last step looks at no more than this: a covariance matrix and its gradient take
+a second each time."""
+
+NESTED_SLACK = 0.01
+"""Nats by which a fit may end below where it started from."""
 
 Theta = tuple[float, ...]
 Outcome = dict[str, Any]
@@ -113,18 +120,32 @@ class Context:
     @property
     def digest(self) -> str:
         """Names the data, their bounds and noise included."""
-        text = json.dumps(observations_to_json(self.data))
+        document = observations_to_json(self.data) | {"notes": []}
+        text = json.dumps(document)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def for_search(self) -> Context:
+        """The same with the observations alone that all but the last step look at."""
+        return replace(self, data=self.some_rows)
 
     @property
     def some_rows(self) -> Observations:
         """The observations that all but the last step look at."""
+        return self._drawn(SEARCH_ROWS)
+
+    @property
+    def last_rows(self) -> Observations:
+        """The observations that the last step looks at."""
+        return self._drawn(SETTLED_ROWS)
+
+    def _drawn(self, most: int) -> Observations:
         data = self.data
         n = len(data.X)
-        if n <= SEARCH_ROWS:
+        if n <= most:
             return data
         generator = seeding.generator("rows", self.settings.seed)
-        rows = torch.randperm(n, generator=generator)[:SEARCH_ROWS].sort().values
+        rows = torch.randperm(n, generator=generator)[:most].sort().values
         rows = rows.to(data.X.device)
         return replace(
             data,
@@ -152,7 +173,7 @@ def execute(job: Job, text: str) -> Outcome:
 def perform(job: Job, context: Context) -> Outcome:
     """Does a job. Whatever goes wrong is told in the outcome, never raised."""
     began = time.perf_counter()
-    with _one_thread():
+    with one_thread(), time_limit(context.effort.time_limit):
         try:
             outcome = _STAGES[job.stage](job, context)
         except Exception as error:
@@ -164,7 +185,7 @@ def perform(job: Job, context: Context) -> Outcome:
 
 
 @contextmanager
-def _one_thread() -> Iterator[None]:
+def one_thread() -> Iterator[None]:
     """The last bits of a sum depend on the number of threads, and results must not."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -199,13 +220,13 @@ def _scout(job: Job, context: Context) -> Outcome:
         seed=seeding.spawn(context.settings.seed, job.structure),
         base=torch.stack(base) if base else None,
         carried=torch.stack(carried) if carried else None,
-        seconds=effort.time_limit,
     )
     log_integral, _ = laplace_integral(objective, found.theta[0])
     return {
         "theta": found.theta.tolist(),
         "score": log_integral + log_jacobian(model),
         "evaluations": found.evaluations + objective.dim,
+        "rows": len(data.X),
     }
 
 
@@ -214,22 +235,23 @@ def _converge(job: Job, context: Context) -> Outcome:
 
 
 def _settle(job: Job, context: Context) -> Outcome:
-    return _fit(job, context, context.data)
+    return _fit(job, context, context.last_rows)
 
 
 def _fit(job: Job, context: Context, data: Observations) -> Outcome:
     screened = context.settings.starts if job.afresh or not job.starts else 0
     model = _model(job.structure, data, context, screened)
-    z = model.log_posterior().z
-    warm = [z.new_tensor(theta) for theta in job.starts]
+    objective = model.log_posterior()
+    warm = [objective.z.new_tensor(theta) for theta in job.starts]
     for text, theta in job.parents:
         parent = _model(text, data, context, 1)
         _write(parent, theta)
         warm.append(lifted_start(model, parent))
-    model.fit(
-        warm=torch.stack(warm) if warm else None, seconds=context.effort.time_limit
-    )
+    model.fit(warm=torch.stack(warm) if warm else None)
     evidence = laplace(model)
+    if any(objective(s).item() > _reached(model) + NESTED_SLACK for s in warm):
+        flags = (*evidence.flags, "NESTED_VIOLATION")
+        evidence = replace(evidence, flags=flags)
     if not abs(evidence.log_evidence) < float("inf"):
         raise EvidenceError(f"the log evidence is {evidence.log_evidence}")
     candidate = Candidate.of(parse(job.structure), model, evidence)
@@ -237,7 +259,13 @@ def _fit(job: Job, context: Context, data: Observations) -> Outcome:
         "candidate": candidate_to_json(candidate),
         "score": evidence.log_evidence,
         "evaluations": candidate.fit.evaluations + evidence.n_hyperparameters,
+        "rows": len(data.X),
     }
+
+
+def _reached(model: StructuredGP) -> float:
+    assert model.fit_result is not None
+    return model.fit_result.objective
 
 
 def _smc(job: Job, context: Context) -> Outcome:
@@ -254,6 +282,7 @@ def _smc(job: Job, context: Context) -> Outcome:
         "evidence": sampled.evidence.to_json(),
         "score": sampled.evidence.log_evidence,
         "evaluations": sampled.run.evaluations,
+        "rows": len(context.data.X),
     }
 
 

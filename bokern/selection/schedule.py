@@ -20,6 +20,9 @@ WITHIN = 10.0
 """Nats behind the leader within which a structure goes on: the eventual winner was at
 most so far behind after a first look."""
 
+AVERAGED_WITHIN = 5.0
+"""Nats behind the best within which structures share an average."""
+
 LEADERS_WITHIN = 5.0
 """Nats behind the leader within which a structure is expanded."""
 
@@ -82,8 +85,10 @@ class State:
     starts: tuple[Theta, ...] = ()
     candidate: Candidate | None = None
     error: str = ""
+    unsampled: str = ""
     evaluations: int = 0
     seconds: float = 0.0
+    rows: int = 0
     settled: bool = False
     afresh: bool = False
     expanded: bool = field(default=False, repr=False)
@@ -105,6 +110,7 @@ class State:
             self.status,
             self.evaluations,
             self.seconds,
+            self.rows,
         )
 
 
@@ -142,6 +148,9 @@ class Schedule:
             state.starts = (theta,)
         self.complete = False
         """Whether it came to its end before the budget did."""
+        self.remarks: list[str] = []
+        """What the last steps left undone, in sentences."""
+        self._cut = False
 
     # -- the whole ---------------------------------------------------------------
 
@@ -170,7 +179,7 @@ class Schedule:
             if self._top < before + GAIN:
                 break
         self._confirm()
-        self.complete = not self._is_spent
+        self.complete = not self._cut
 
     @property
     def converged(self) -> list[State]:
@@ -215,17 +224,43 @@ class Schedule:
         self._collect(states, jobs, "mending", self._note_fit)
 
     def sample(self, applies: Callable[[Evidence], bool]) -> None:
-        """Samples the evidence of the finalists."""
+        """Samples the evidence of all finalists, or of none.
+
+        Laplace's is the lower one: where some are sampled only, it is said.
+
+        Args:
+            applies: Whether a structure can be sampled.
+        """
         best = self.finished
-        finalists = [
-            s
-            for s in best
-            if s.candidate is not None
-            and _value(s) > _value(best[0]) - WITHIN
-            and applies(s.candidate.evidence)
-        ][: self.plan.smc]
+        finalists = [s for s in best if _value(s) > _value(best[0]) - WITHIN]
+        finalists = finalists[: self.plan.smc]
+        fits = [s.candidate for s in finalists if s.candidate is not None]
+        if not all(applies(fit.evidence) for fit in fits):
+            return
         jobs = [Job("smc", s.text, starts=s.starts[:1]) for s in finalists]
         self._collect(finalists, jobs, "sampling", self._note_sample)
+        lost = [s for s in finalists if s.status != "finalist"]
+        self.remarks += [
+            f"the evidence of {s.structure} could not be sampled ({s.unsampled}): it "
+            "stays Laplace's, which is lower by up to 2 nats"
+            for s in lost
+        ]
+        close = [
+            s
+            for s in self.finished
+            if s not in finalists and _value(s) > self._best_finished - AVERAGED_WITHIN
+        ]
+        if close:
+            self.remarks.append(
+                f"{len(close)} of the structures within {AVERAGED_WITHIN:g} nats of "
+                "the best were not sampled: their evidence is Laplace's, which is "
+                "lower by up to 2 nats"
+            )
+
+    @property
+    def _best_finished(self) -> float:
+        best = self.finished
+        return _value(best[0]) if best else float("-inf")
 
     # -- rounds ------------------------------------------------------------------
 
@@ -327,19 +362,22 @@ class Schedule:
                     state.error = ""
                 elif state.candidate is None or note == self._note_settled:
                     state.error, state.status = outcome["error"], "failed"
+                elif note == self._note_sample:
+                    state.unsampled = outcome["error"]
                 self.meter.show(stage, leader)
                 if self._is_spent and stage in EARLY and self.converged:
+                    self._cut = self._cut or state is not states[-1]
                     return
 
     def _note_scout(self, state: State, outcome: Outcome) -> None:
         state.starts = tuple(tuple(row) for row in outcome["theta"])
-        state.score = outcome["score"]
+        state.score, state.rows = outcome["score"], outcome["rows"]
         state.status = "scouted"
 
     def _note_fit(self, state: State, outcome: Outcome) -> None:
         state.candidate = candidate_from_json(outcome["candidate"])
         state.starts = (state.candidate.fit.theta,)
-        state.score = outcome["score"]
+        state.score, state.rows = outcome["score"], outcome["rows"]
         state.status = "converged"
 
     def _note_settled(self, state: State, outcome: Outcome) -> None:
@@ -356,7 +394,6 @@ class Schedule:
             restarts=fitted.restarts,
             restart_hits=fitted.restart_hits,
             seed=fitted.seed,
-            seconds=fitted.seconds + sampled.seconds,
             flags=tuple(f for f in fitted.flags if f != "NOT_AT_OPTIMUM"),
         )
         state.candidate = replace(state.candidate, evidence=evidence)

@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
+from importlib import metadata
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from bokern.selection.jobs import (
     Job,
     Outcome,
     Theta,
+    one_thread,
 )
 from bokern.selection.journal import Journal
 from bokern.selection.outcome import with_outcome
@@ -77,7 +79,8 @@ def search(
     change-points, warps, symmetries), and so on until a round gains less than 1 nat.
     Evidences are Laplace's, those of the finalists sampled.
 
-    Above 200 rows all but the last step look at 200 of them, drawn at random.
+    Above 200 rows all but the last step look at 200 of them, drawn at random, and the
+    last at no more than 2000.
 
     Args:
         X: ``n x d`` tensor, array or DataFrame, in raw units; a vector is one column.
@@ -101,8 +104,8 @@ def search(
             result is the same for any number.
         journal: File that finished work is kept in; a search with the same data and
             arguments goes on from it.
-        time_limit: Seconds that one step of one structure may take; one that takes
-            longer is left out.
+        time_limit: Seconds that one step of one structure may take, be it a look, a
+            fit or its sampling; one that takes longer is left out.
         seed: Of everything random.
         mean: ``"constant"`` with a N(0, 1) prior, or ``"zero"``.
         standardize: Whether y is z-scored first.
@@ -111,7 +114,7 @@ def search(
     Returns:
         What was found, ranked by log evidence; ``trace`` tells all that was tried. An
         interruption from the keyboard goes through with the structures that were
-        fitted to all rows by then, if any, as its ``result`` attribute.
+        fitted by then, if any, as its ``result`` attribute.
 
     Raises:
         InputError: What cannot be used, and how to mend it.
@@ -126,7 +129,8 @@ def search(
     if not is_whole(seed):
         raise InputError(f"seed is a whole number, got {seed!r:.60}")
     settings = Settings(seed=int(seed), mean=mean, standardize=bool(standardize))
-    data, settings = with_outcome(data, settings, outcome)
+    with one_thread():
+        data, settings = with_outcome(data, settings, outcome)
     remarks: tuple[str, ...] = ()
     auto = isinstance(structures, str) and structures == "auto"
     grammar = Grammar.of(
@@ -199,16 +203,23 @@ def search_observations(
     """
     for structure in initial:
         unfitted(structure, data, **settings.options())
+    if data.X.device.type != "cpu" and (executor is not None or workers > 1):
+        raise InputError(
+            f"other processes work on the CPU, the data are on {data.X.device}: pass "
+            "workers=1 and no executor, or the data on the CPU"
+        )
     context = Context(data, settings, effort)
     some_rows = len(data.X) > SEARCH_ROWS
     if some_rows:
         plan = replace(plan, reserve=0.4)
+        last, n = len(context.last_rows.X), len(data.X)
+        to = "all" if last == n else f"{last}"
         remarks += (
-            f"structures were searched on {SEARCH_ROWS} of {len(data.X)} rows, drawn "
-            "at random, and the best fitted to all",
+            f"structures were searched on {SEARCH_ROWS} of {n} rows, drawn at random, "
+            f"and the best fitted to {to}",
         )
-    meter = Meter(limit, progress)
     file = None if journal is None else Journal(journal, _header(initial, context))
+    meter = Meter(limit, progress)
     pool = Workers(context, executor, workers)
 
     def run(jobs: Sequence[Job]) -> Generator[Outcome]:
@@ -224,9 +235,7 @@ def search_observations(
         if plan.smc and meter.share < 1.0:
             schedule.sample(partial(_is_sampled, plan, len(data.X)))
     except BaseException as stop:
-        _attach(
-            stop, schedule, data, settings, (*remarks, "the search was interrupted")
-        )
+        _attach(stop, schedule, context, remarks)
         raise
     finally:
         meter.close()
@@ -239,7 +248,7 @@ def search_observations(
         remarks += (
             "the budget was a duration: another machine may come to other structures",
         )
-    return _comparison(schedule, data, settings, remarks)
+    return _comparison(schedule, context, remarks)
 
 
 def _is_sampled(plan: Plan, rows: int, evidence: Evidence) -> bool:
@@ -250,13 +259,15 @@ def _is_sampled(plan: Plan, rows: int, evidence: Evidence) -> bool:
 def _attach(
     stop: BaseException,
     schedule: Schedule,
-    data: Observations,
-    settings: Settings,
+    context: Context,
     remarks: tuple[str, ...],
 ) -> None:
     """Saves what was found before an interruption in the exception's ``result``."""
+    how = "interrupted"
+    if not isinstance(stop, KeyboardInterrupt):
+        how = f"ended by {type(stop).__name__}: {stop}".rstrip(": ")
     try:
-        found = _comparison(schedule, data, settings, remarks)
+        found = _comparison(schedule, context, (*remarks, f"the search was {how}"))
     except FitError:
         return
     stop.result = found  # type: ignore[attr-defined]
@@ -289,31 +300,44 @@ def _remembered(
 
 
 def _comparison(
-    schedule: Schedule,
-    data: Observations,
-    settings: Settings,
-    remarks: tuple[str, ...],
+    schedule: Schedule, context: Context, remarks: tuple[str, ...]
 ) -> Comparison:
-    """What a schedule has fitted, to all rows if it has come so far."""
+    """What a schedule has fitted, to the rows of the last step if it came so far."""
     states = list(schedule.states.values())
+    data = context.last_rows
+    finished = schedule.finished
+    if not finished:
+        finished, data = schedule.converged, context.some_rows
+        if len(data.X) < len(context.data.X):
+            remarks += (
+                f"no structure was fitted to more than the {len(data.X)} rows of the "
+                "search: evidences and models are of these",
+            )
     names = data.column_names
     failures = tuple(
         (str(s.structure.named(names)), s.error) for s in states if s.error
     )
-    found = [s.candidate for s in schedule.finished if s.candidate is not None]
+    found = [(s.candidate, s.seconds) for s in finished if s.candidate is not None]
     if not found:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in failures)
         raise FitError(
             f"none of {len(states)} structures could be fitted: "
             f"{reasons or 'none was looked at'}"
         )
-    shown = [replace(c, structure=c.structure.named(names)) for c in found]
+    shown = [
+        replace(
+            candidate,
+            structure=candidate.structure.named(names),
+            evidence=replace(candidate.evidence, seconds=seconds),
+        )
+        for candidate, seconds in found
+    ]
     return Comparison(
         shown,
         data,
-        settings,
+        context.settings,
         failures,
-        remarks=remarks,
+        remarks=(*remarks, *schedule.remarks),
         trace=tuple(state.attempt(names) for state in states),
     )
 
@@ -343,6 +367,7 @@ def _header(initial: Sequence[Structure], context: Context) -> dict[str, Any]:
     return {
         "kind": "bokern.search",
         "version": JOURNAL_VERSION,
+        "bokern": _version(),
         "data": context.digest,
         "rows": len(context.data.X),
         "columns": list(context.data.column_names),
@@ -350,6 +375,13 @@ def _header(initial: Sequence[Structure], context: Context) -> dict[str, Any]:
         "settings": asdict(context.settings),
         "effort": effort,
     }
+
+
+def _version() -> str:
+    try:
+        return metadata.version("bokern")
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
 
 def _check_counts(rounds: Any, workers: Any, time_limit: Any) -> None:

@@ -28,6 +28,9 @@ ENVIRONMENT = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 )
 
+ON_ALL_ROWS = frozenset({"settle", "smc"})
+"""Stages of jobs that see more than the rows of the search."""
+
 Arrived = Callable[[Job, Outcome], Outcome]
 
 
@@ -50,7 +53,7 @@ class Workers:
     ) -> None:
         self.context = context
         self.count = count
-        self._text = context.dumps()
+        self._texts: dict[str, str] = {}
         self._given = executor
         self._own: Any = None
 
@@ -87,7 +90,8 @@ class Workers:
             try:
                 for number in together:
                     job = jobs[number]
-                    futures[self._pool().submit(execute, job, self._text)] = number
+                    text = self._text(job)
+                    futures[self._pool().submit(execute, job, text)] = number
             except (BrokenExecutor, RuntimeError) as error:
                 broken = error
             try:
@@ -115,6 +119,14 @@ class Workers:
                 if alone == ALONE_AT_MOST:
                     breaks = alone = 0
                     yield pending.pop(0), _failed(broken)
+
+    def _text(self, job: Job) -> str:
+        """The context as the job needs it: with all rows in the last step alone."""
+        rows = "all" if job.stage in ON_ALL_ROWS else "some"
+        if rows not in self._texts:
+            context = self.context if rows == "all" else self.context.for_search
+            self._texts[rows] = context.dumps()
+        return self._texts[rows]
 
     def _pool(self) -> Executor:
         if self._given is not None:
