@@ -1,4 +1,5 @@
-"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with pending points."""
+"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with pending points, and
+the uncertainty of a model that takes its observations for exact."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from bokern.acquisition.input_constructors import register_input_constructors
 from bokern.acquisition.log_ei import LogEI
 from bokern.acquisition.schedules import ContinuousSchedule, FiniteSchedule, Schedule
 from bokern.acquisition.ucb import GPUCB
+from bokern.acquisition.uncertainty import Uncertainty
 
 __all__ = [
     "GPUCB",
@@ -13,6 +15,7 @@ __all__ = [
     "FiniteSchedule",
     "LogEI",
     "Schedule",
+    "Uncertainty",
     "register_input_constructors",
 ]
 

@@ -18,6 +18,7 @@ from torch import Tensor
 from bokern.acquisition.log_ei import LogEI
 from bokern.acquisition.schedules import ContinuousSchedule, FiniteSchedule, Schedule
 from bokern.acquisition.ucb import GPUCB
+from bokern.acquisition.uncertainty import Uncertainty
 
 TrainingData = SupervisedDataset | dict[Hashable, SupervisedDataset]
 
@@ -79,11 +80,26 @@ def construct_log_ei(
     }
 
 
+def construct_uncertainty(
+    model: Model,
+    training_data: TrainingData,
+    posterior_transform: PosteriorTransform | None = None,
+    X_pending: Tensor | None = None,
+) -> dict[str, Any]:
+    """Arguments of `Uncertainty`."""
+    return {
+        "model": model,
+        "posterior_transform": posterior_transform,
+        "X_pending": X_pending,
+    }
+
+
 def register_input_constructors() -> None:
     """Makes our acquisitions known to BoTorch; doing it again changes nothing."""
     for acquisition, constructor in (
         (GPUCB, construct_gp_ucb),
         (LogEI, construct_log_ei),
+        (Uncertainty, construct_uncertainty),
     ):
         if acquisition not in ACQF_INPUT_CONSTRUCTOR_REGISTRY:
             acqf_input_constructor(acquisition)(constructor)

@@ -8,7 +8,7 @@ from ax.storage.botorch_modular_registry import (
 )
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
-from bokern.acquisition import GPUCB, LogEI, register_input_constructors
+from bokern.acquisition import GPUCB, LogEI, Uncertainty, register_input_constructors
 from bokern.ax.node import StructureNode
 from bokern.models import MixtureGP, StructuredGP
 
@@ -21,7 +21,7 @@ def register() -> None:
     """
     for model in (StructuredGP, MixtureGP):
         register_model(model)
-    for acquisition in (GPUCB, LogEI):
+    for acquisition in (GPUCB, LogEI, Uncertainty):
         register_acquisition_function(acquisition)
     register_input_constructors()
     CORE_ENCODER_REGISTRY[StructureNode] = StructureNode.to_json
