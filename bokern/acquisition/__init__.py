@@ -1,5 +1,7 @@
-"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with pending points, and
-the uncertainty of a model that takes its observations for exact."""
+"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with points pending, spread.
+
+`Uncertainty` is the spread of a model that takes its observations for exact.
+"""
 
 from __future__ import annotations
 

@@ -52,22 +52,31 @@ class HallucinatedPending(AnalyticAcquisitionFunction):
         self.X_pending = X_pending
 
     def _gaussian(self, X: Tensor, noise: bool) -> GPyTorchPosterior:
-        posterior = self.model.posterior(
-            X, observation_noise=noise, posterior_transform=self.posterior_transform
-        )
-        if not isinstance(posterior, GPyTorchPosterior):
-            raise SpaceError(
-                f"{type(self).__name__} needs a Gaussian posterior, got "
-                f"{type(posterior).__name__}: use an outcome transform that is linear, "
-                "such as Standardize, or a Monte Carlo acquisition"
+        try:
+            posterior = self.model.posterior(
+                X, observation_noise=noise, posterior_transform=self.posterior_transform
             )
+        except NotImplementedError as error:
+            raise self._not_gaussian(str(error)) from error
+        if not isinstance(posterior, GPyTorchPosterior):
+            raise self._not_gaussian(f"got {type(posterior).__name__}")
         return posterior
+
+    def _not_gaussian(self, why: str) -> SpaceError:
+        return SpaceError(
+            f"{type(self).__name__} needs a Gaussian posterior: use an outcome "
+            "transform that is linear, such as Standardize, or a Monte Carlo "
+            f"acquisition ({why})"
+        )
 
     def _mean_and_sigma(
         self, X: Tensor, compute_sigma: bool = True, min_var: float = 1e-12
     ) -> tuple[Tensor, Tensor | None]:
         if self.X_pending is None or not compute_sigma:
-            return super()._mean_and_sigma(X, compute_sigma, min_var)
+            try:
+                return super()._mean_and_sigma(X, compute_sigma, min_var)
+            except NotImplementedError as error:
+                raise self._not_gaussian(str(error)) from error
         self.to(X)
         pending = self.X_pending.to(X).expand(*X.shape[:-2], *self.X_pending.shape)
         joint = self._gaussian(torch.cat([X, pending], dim=-2), noise=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from typing import cast
 
 import torch
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
@@ -12,6 +13,7 @@ from botorch.utils.transforms import (
     average_over_ensemble_models,
     t_batch_mode_transform,
 )
+from gpytorch.constraints import Interval
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
 from torch import Tensor
 
@@ -54,7 +56,7 @@ class Uncertainty(HallucinatedPending, AnalyticAcquisitionFunction):
         self.set_X_pending(X_pending)
 
     @t_batch_mode_transform(expected_q=1)
-    @average_over_ensemble_models
+    @average_over_ensemble_models  # type: ignore[arg-type]
     def forward(self, X: Tensor) -> Tensor:
         """The acquisition's value.
 
@@ -79,9 +81,10 @@ def without_noise(model: Model) -> Model:
     with torch.no_grad():
         for part in quiet.modules():
             if isinstance(part, FixedNoiseGaussianLikelihood):
-                part.noise_covar.noise = torch.full_like(part.noise_covar.noise, QUIET)
+                noise = cast(Tensor, part.noise_covar.noise)
+                part.noise_covar.noise = torch.full_like(noise, QUIET)
             elif isinstance(part, GaussianLikelihood):
-                least = part.noise_covar.raw_noise_constraint.lower_bound
-                part.noise = torch.full_like(part.noise, QUIET) + least
+                constraint = cast(Interval, part.noise_covar.raw_noise_constraint)
+                part.noise = constraint.lower_bound + torch.full_like(part.noise, QUIET)
     quiet.eval()
     return quiet

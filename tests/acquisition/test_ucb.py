@@ -150,6 +150,12 @@ def test_a_posterior_that_is_not_gaussian_is_refused(data, points):
     model = SingleTaskGP(data[0] / 10, data[1], outcome_transform=Log())
     with pytest.raises(SpaceError, match="needs a Gaussian posterior"):
         GPUCB(model, SCHEDULE, 7, X_pending=points[0] / 10)
+    # A posterior transform meets it first, with a message of its own.
+    for pending in (None, points[0] / 10):
+        with pytest.raises(SpaceError, match="needs a Gaussian posterior: use an"):
+            GPUCB(model, SCHEDULE, 7, posterior_transform=MINIMISE, X_pending=pending)(
+                points / 10
+            )
 
 
 def test_needs_an_observation(model):
