@@ -17,7 +17,7 @@ from bokern.fitting import FitResult
 from bokern.inputs import Observations, read_observations
 from bokern.selection.attempt import Attempt
 from bokern.selection.candidate import Candidate, Settings
-from bokern.structures import Structure, parse
+from bokern.structures import Structure
 
 SCHEMA_VERSION = 1
 MAX_FILE_BYTES = 50_000_000
@@ -76,19 +76,13 @@ def read(source: str | Path) -> Contents:
             Settings(**document["settings"]),
             tuple((f[0], f[1]) for f in document["failures"]),
             tuple(map(str, document.get("remarks", ()))),
-            tuple(_attempt(a) for a in document.get("trace", ())),
+            tuple(Attempt.from_json(a) for a in document.get("trace", ())),
         )
     except (KeyError, TypeError, IndexError, ValueError, BokernError) as error:
         raise StorageError(
             f"the stored comparison lacks or garbles {error}: it was cut short or "
             "changed by hand"
         ) from error
-
-
-def _attempt(document: dict[str, Any]) -> Attempt:
-    attempt = Attempt(**document)
-    parse(attempt.structure)
-    return attempt
 
 
 def candidate_to_json(candidate: Candidate) -> dict[str, Any]:
