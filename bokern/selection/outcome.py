@@ -10,7 +10,7 @@ import torch
 
 from bokern import seeding
 from bokern.build import unfitted
-from bokern.errors import BokernError, FitError
+from bokern.errors import BokernError, FitError, TimeLimitError
 from bokern.evidence import laplace
 from bokern.inputs import Observations
 from bokern.models import StructuredGP
@@ -64,11 +64,13 @@ class OutcomeChoice:
         text: As `bokern.fit` takes it, a power included.
         rows: What was tried; none where nothing had to be.
         note: The reason in a sentence; empty where there is nothing to say.
+        evaluations: Of the likelihood.
     """
 
     text: str
     rows: tuple[OutcomeRow, ...] = ()
     note: str = ""
+    evaluations: int = 0
 
     @property
     def table(self) -> pd.DataFrame:
@@ -98,6 +100,7 @@ def choose_outcome(
     Raises:
         InputError: If the text is unknown or does not suit the data.
         FitError: If the baseline cannot be fitted.
+        TimeLimitError: If it takes longer than a surrounding `time_limit`.
     """
     if what == AUTO:
         return _automatic(data, settings)
@@ -109,7 +112,8 @@ def choose_outcome(
     unfitted(BASELINE, data, **_options(settings, yeo_johnson_text(NO_POWER)))
     trial = _Trial(data, settings)
     row = trial.yeo_johnson()
-    return OutcomeChoice(row.transform, (trial.identity, row), trial.note(row))
+    rows = (trial.identity, row)
+    return OutcomeChoice(row.transform, rows, trial.note(row), trial.evaluations)
 
 
 def with_outcome(
@@ -122,7 +126,13 @@ def with_outcome(
         settings: How structures are fitted.
         what: See `choose_outcome`.
     """
-    choice = choose_outcome(data, settings, what)
+    return with_choice(data, settings, choose_outcome(data, settings, what))
+
+
+def with_choice(
+    data: Observations, settings: Settings, choice: OutcomeChoice
+) -> tuple[Observations, Settings]:
+    """Data with a note on a choice, and settings with its text."""
     notes = (*data.notes, choice.note) if choice.note else data.notes
     return replace(data, notes=notes), replace(settings, outcome=choice.text)
 
@@ -135,9 +145,9 @@ def _automatic(data: Observations, settings: Settings) -> OutcomeChoice:
     rows = (trial.identity, trial.log(), trial.yeo_johnson())
     best = max(rows[1:], key=trial.gain)
     if trial.gain(best) > PREFERRED_ABOVE:
-        return OutcomeChoice(best.transform, rows, trial.note(best))
+        return OutcomeChoice(best.transform, rows, trial.note(best), trial.evaluations)
     note = f"targets were not transformed: at best {trial.gain(best):+.1f} nats"
-    return OutcomeChoice(IDENTITY, rows, note)
+    return OutcomeChoice(IDENTITY, rows, note, trial.evaluations)
 
 
 class _Trial:
@@ -147,6 +157,7 @@ class _Trial:
         self.settings = settings
         self.total = len(data.y)
         self.data = _some_rows(data, settings.seed)
+        self.evaluations = 0
         self.plain, value = self._fit(IDENTITY, [])
         self.identity = OutcomeRow(IDENTITY, value)
 
@@ -170,6 +181,8 @@ class _Trial:
         """Its evidence, where targets are positive."""
         try:
             return OutcomeRow(LOG, self._fit(LOG, [self.plain])[1])
+        except TimeLimitError:
+            raise
         except (BokernError, RuntimeError, ValueError) as error:
             return OutcomeRow(LOG, None, str(error))
 
@@ -183,6 +196,8 @@ class _Trial:
             like = [nearest] if nearest is self.plain else [nearest, self.plain]
             try:
                 fits[power], value = self._fit(yeo_johnson_text(power), like)
+            except TimeLimitError:
+                raise
             except (BokernError, RuntimeError, ValueError):
                 return None
             return value
@@ -196,7 +211,11 @@ class _Trial:
         options = _options(self.settings, outcome)
         model = unfitted(BASELINE, self.data, **options)
         model = refit(model, like) if like else model.fit()
-        value = laplace(model).log_evidence
+        evidence = laplace(model)
+        value = evidence.log_evidence
+        if model.fit_result is not None:
+            self.evaluations += model.fit_result.evaluations
+        self.evaluations += evidence.n_hyperparameters
         if not torch.isfinite(torch.tensor(value)):
             raise FitError(f"the log evidence under {outcome} is {value}")
         return model, value
