@@ -110,6 +110,12 @@ class Journal:
     def _compare(self, found: Entry, header: Entry) -> None:
         wanted = json.loads(_text(header))
         different = [k for k in wanted | found if wanted.get(k) != found.get(k)]
+        if "bokern" in different:
+            raise StorageError(
+                f"the journal {str(self.path)!r} is of bokern {found.get('bokern')}, "
+                f"this is {wanted.get('bokern')}, whose numbers may differ: pass "
+                "another file, or go on with the release that wrote it"
+            )
         if different:
             shown = "; ".join(
                 f"{k}: {str(found.get(k))[:60]} there, {str(wanted.get(k))[:60]} here"
