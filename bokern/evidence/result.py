@@ -46,7 +46,8 @@ class Evidence:
         hessian_min_eigenvalue: Smallest eigenvalue of the negative Hessian, whitened
             by the prior; 1 is the prior's own curvature.
         gradient_norm: Of the objective at the optimum.
-        seconds: Wall time of fit and evidence.
+        seconds: Wall time of all work on the structure: fits, evidence and sampling,
+            and in a search first looks too.
         seed: Of the starts.
         flags: Names from ``FLAGS``.
         bic: ``log p(y | θ) − (k/2) log n``, nats; reported, never searched on.

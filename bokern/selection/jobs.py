@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
@@ -23,25 +23,27 @@ from bokern.errors import EvidenceError, TimeLimitError
 from bokern.evidence import laplace, laplace_integral, log_jacobian, run_smc
 from bokern.fitting import scout, time_limit
 from bokern.inputs import Observations
-from bokern.models import StructuredGP
+from bokern.models import StateSpaceGP, StructuredGP
+from bokern.models.choice import model_class
 from bokern.selection.candidate import Candidate, Settings
 from bokern.selection.storage import (
     candidate_to_json,
     observations_from_json,
     observations_to_json,
 )
-from bokern.structures import parse
+from bokern.structures import Structure, parse
 
 SEARCH_ROWS = 200
 """A search looks at no more observations than this, drawn at random, until its last
 step: a first look at 300 rows takes three times as long."""
 
 SETTLED_ROWS = 2000
-"""Its last step looks at no more than this: a covariance matrix and its gradient take
-a second each time."""
+"""Its last step looks at no more than this, unless all finalists are filtered in O(n):
+a dense covariance matrix and its gradient then take a second each time, and the
+curvature 2.5 GB."""
 
 NESTED_SLACK = 0.01
-"""Nats by which a fit may end below where it started from."""
+"""Nats by which a structure may fall short of one that it contains."""
 
 Theta = tuple[float, ...]
 Outcome = dict[str, Any]
@@ -60,6 +62,7 @@ class Job:
         starts: Where to start, beside them.
         afresh: Whether a fit also starts from screened draws, as one does of which
             nothing is known.
+        rows: Observations that it looks at, drawn at random; 0 for all.
     """
 
     stage: str
@@ -67,6 +70,7 @@ class Job:
     parents: tuple[tuple[str, Theta], ...] = ()
     starts: tuple[Theta, ...] = ()
     afresh: bool = False
+    rows: int = 0
 
     @property
     def key(self) -> str:
@@ -124,35 +128,32 @@ class Context:
         text = json.dumps(document)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    @property
-    def for_search(self) -> Context:
-        """The same with the observations alone that all but the last step look at."""
-        return replace(self, data=self.some_rows)
+    def on(self, most: int) -> Context:
+        """The same with so many observations at most, drawn at random; 0 for all.
 
-    @property
-    def some_rows(self) -> Observations:
-        """The observations that all but the last step look at."""
-        return self._drawn(SEARCH_ROWS)
-
-    @property
-    def last_rows(self) -> Observations:
-        """The observations that the last step looks at."""
-        return self._drawn(SETTLED_ROWS)
-
-    def _drawn(self, most: int) -> Observations:
+        A smaller draw is a part of a larger one.
+        """
         data = self.data
         n = len(data.X)
-        if n <= most:
-            return data
+        if most == 0 or n <= most:
+            return self
         generator = seeding.generator("rows", self.settings.seed)
         rows = torch.randperm(n, generator=generator)[:most].sort().values
         rows = rows.to(data.X.device)
-        return replace(
+        drawn = replace(
             data,
             X=data.X[rows],
             y=data.y[rows],
             noise=None if data.noise is None else data.noise[rows],
         )
+        return replace(self, data=drawn)
+
+
+def settled_rows(structures: Sequence[Structure], data: Observations) -> int:
+    """To how many rows finalists are fitted, the same for all: 0 for all there are."""
+    n, d = data.X.shape
+    filtered = all(issubclass(model_class(s, d, n), StateSpaceGP) for s in structures)
+    return 0 if n <= SETTLED_ROWS or filtered else SETTLED_ROWS
 
 
 @lru_cache(maxsize=4)
@@ -166,7 +167,10 @@ def _loads(text: str) -> Context:
 
 
 def execute(job: Job, text: str) -> Outcome:
-    """Does a job in another process, from the text of its context."""
+    """Does a job in another process, from the text of its context.
+
+    See `Context.on`: the text has at least the rows that the job looks at.
+    """
     return perform(job, _loads(text))
 
 
@@ -175,7 +179,7 @@ def perform(job: Job, context: Context) -> Outcome:
     began = time.perf_counter()
     with one_thread(), time_limit(context.effort.time_limit):
         try:
-            outcome = _STAGES[job.stage](job, context)
+            outcome = _STAGES[job.stage](job, context.on(job.rows))
         except Exception as error:
             outcome = {"error": f"{type(error).__name__}: {error}", "evaluations": 0}
             if isinstance(error, TimeLimitError | MemoryError):
@@ -203,7 +207,7 @@ def _model(text: str, data: Observations, context: Context, starts: int) -> Any:
 
 
 def _scout(job: Job, context: Context) -> Outcome:
-    data, effort = context.some_rows, context.effort
+    data, effort = context.data, context.effort
     model = _model(job.structure, data, context, effort.starts)
     objective = model.log_posterior()
     base, carried = [], []
@@ -230,26 +234,22 @@ def _scout(job: Job, context: Context) -> Outcome:
     }
 
 
-def _converge(job: Job, context: Context) -> Outcome:
-    return _fit(job, context, context.some_rows)
-
-
-def _settle(job: Job, context: Context) -> Outcome:
-    return _fit(job, context, context.last_rows)
-
-
-def _fit(job: Job, context: Context, data: Observations) -> Outcome:
+def _fit(job: Job, context: Context) -> Outcome:
+    data = context.data
     screened = context.settings.starts if job.afresh or not job.starts else 0
     model = _model(job.structure, data, context, screened)
     objective = model.log_posterior()
     warm = [objective.z.new_tensor(theta) for theta in job.starts]
+    lifted = []
     for text, theta in job.parents:
         parent = _model(text, data, context, 1)
         _write(parent, theta)
-        warm.append(lifted_start(model, parent))
+        lifted.append(lifted_start(model, parent))
+    warm += lifted
     model.fit(warm=torch.stack(warm) if warm else None)
     evidence = laplace(model)
-    if any(objective(s).item() > _reached(model) + NESTED_SLACK for s in warm):
+    reached = _reached(model) + NESTED_SLACK
+    if any(objective(start).item() > reached for start in lifted):
         flags = (*evidence.flags, "NESTED_VIOLATION")
         evidence = replace(evidence, flags=flags)
     if not abs(evidence.log_evidence) < float("inf"):
@@ -291,4 +291,4 @@ def _write(model: StructuredGP, theta: Theta) -> None:
     objective.set(objective.z.new_tensor(theta))
 
 
-_STAGES = {"scout": _scout, "converge": _converge, "settle": _settle, "smc": _smc}
+_STAGES = {"scout": _scout, "converge": _fit, "settle": _fit, "smc": _smc}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack, closing
 from dataclasses import asdict, replace
 from datetime import timedelta
 from functools import partial
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from bokern.build import unfitted
-from bokern.errors import FitError, InputError
+from bokern.errors import InputError, TimeLimitError
 from bokern.evidence import Evidence, smc_applies
+from bokern.fitting import time_limit as time_limit_of_work
 from bokern.inputs import Bounds, Observations, is_whole, read_observations
 from bokern.selection.budget import Limit, Meter, read_budget
 from bokern.selection.candidate import Settings
 from bokern.selection.comparison import Comparison
+from bokern.selection.found import attach, found
 from bokern.selection.jobs import (
     SEARCH_ROWS,
     Context,
@@ -28,9 +31,12 @@ from bokern.selection.jobs import (
     Outcome,
     Theta,
     one_thread,
+    settled_rows,
 )
 from bokern.selection.journal import Journal
-from bokern.selection.outcome import with_outcome
+from bokern.selection.last_steps import mend, sample, settle
+from bokern.selection.outcome import choose_outcome, with_choice
+from bokern.selection.progress import Progress
 from bokern.selection.ranking import distinct
 from bokern.selection.schedule import Plan, Schedule
 from bokern.selection.workers import Workers
@@ -49,7 +55,7 @@ LISTED = 12
 fall behind at a first look are dropped."""
 
 AUTO_ROUNDS = 8
-JOURNAL_VERSION = 2
+JOURNAL_VERSION = 3
 
 
 def search(
@@ -80,7 +86,7 @@ def search(
     Evidences are Laplace's, those of the finalists sampled.
 
     Above 200 rows all but the last step look at 200 of them, drawn at random, and the
-    last at no more than 2000.
+    last at no more than 2000, unless all finalists are filtered in O(n).
 
     Args:
         X: ``n x d`` tensor, array or DataFrame, in raw units; a vector is one column.
@@ -92,11 +98,12 @@ def search(
         budget: Likelihood evaluations (a whole number, 60,000 by default), or a
             duration such as ``"5min"``; results within a duration depend on the
             machine. What was found until then is returned. Sampling does not count,
-            and is left out once the budget is spent.
+            and ends, or is left out, once the budget is spent.
         rounds: Rounds of expansion, at most.
-        smc: Whether to sample the evidence of finalists of at most 150 rows and 30
-            hyperparameters; ``"auto"`` does where it takes seconds, up to rows times
-            hyperparameters of 250.
+        smc: Whether to sample the evidences of finalists of at most 150 rows and 30
+            hyperparameters; ``"auto"`` does where it takes seconds, up to 12 of rows
+            times hyperparameters of 250. Those within 5 nats of the best are all
+            sampled or none.
         outcome: Transform of y, which all structures share: ``"identity"``,
             ``"log"``, ``"yeo-johnson"``, or ``"auto"`` to choose it by evidence.
         executor: Where the work is done: any ``concurrent.futures`` executor.
@@ -129,8 +136,6 @@ def search(
     if not is_whole(seed):
         raise InputError(f"seed is a whole number, got {seed!r:.60}")
     settings = Settings(seed=int(seed), mean=mean, standardize=bool(standardize))
-    with one_thread():
-        data, settings = with_outcome(data, settings, outcome)
     remarks: tuple[str, ...] = ()
     auto = isinstance(structures, str) and structures == "auto"
     grammar = Grammar.of(
@@ -155,11 +160,12 @@ def search(
         plan=Plan(
             rounds=most,
             scouted=auto or len(initial) > LISTED,
-            smc=Plan.smc if smc else 0,
+            smc={"auto": Plan.smc, True: math.inf, False: 0}[smc],
             smc_size=SAMPLED_SIZE if smc == "auto" else math.inf,
         ),
         effort=Effort(time_limit=time_limit),
         limit=limit,
+        outcome=outcome,
         workers=workers,
         executor=executor,
         journal=journal,
@@ -178,6 +184,7 @@ def search_observations(
     effort: Effort,
     limit: Limit,
     known: Mapping[Structure, Theta] | None = None,
+    outcome: str | None = None,
     workers: int = 1,
     executor: Executor | None = None,
     journal: str | Path | None = None,
@@ -195,86 +202,82 @@ def search_observations(
         effort: How much is done for each structure.
         limit: Evaluations, or time.
         known: Further structures, with hyperparameters that their fits start from.
+        outcome: See `search`; that of the settings if None.
         workers: See `search`.
         executor: See `search`.
         journal: See `search`.
         remarks: Said of the result.
         progress: See `search`.
     """
-    for structure in initial:
-        unfitted(structure, data, **settings.options())
-    if data.X.device.type != "cpu" and (executor is not None or workers > 1):
-        raise InputError(
-            f"other processes work on the CPU, the data are on {data.X.device}: pass "
-            "workers=1 and no executor, or the data on the CPU"
-        )
-    context = Context(data, settings, effort)
-    some_rows = len(data.X) > SEARCH_ROWS
-    if some_rows:
-        plan = replace(plan, reserve=0.4)
-        last, n = len(context.last_rows.X), len(data.X)
-        to = "all" if last == n else f"{last}"
-        remarks += (
-            f"structures were searched on {SEARCH_ROWS} of {n} rows, drawn at random, "
-            f"and the best fitted to {to}",
-        )
-    file = None if journal is None else Journal(journal, _header(initial, context))
-    meter = Meter(limit, progress)
-    pool = Workers(context, executor, workers)
+    _check_device(data, workers, executor)
+    with ExitStack() as stack:
+        meter = stack.enter_context(closing(Meter(limit, progress)))
+        if outcome is not None:
+            data, settings = _choose(data, settings, outcome, effort, meter)
+        for structure in initial:
+            unfitted(structure, data, **settings.options())
+        context = Context(data, settings, effort)
+        rows = SEARCH_ROWS if len(data.X) > SEARCH_ROWS else 0
+        if rows:
+            plan = replace(plan, reserve=0.4)
+            _check_drawn(context.on(rows).data)
+        file = None
+        if journal is not None:
+            file = stack.enter_context(Journal(journal, _header(initial, context)))
+        pool = stack.enter_context(closing(Workers(context, executor, workers)))
 
-    def run(jobs: Sequence[Job]) -> Generator[Outcome]:
-        return _remembered(jobs, pool, file)
+        def run(jobs: Sequence[Job]) -> Generator[Outcome]:
+            return _remembered(jobs, pool, file)
 
-    schedule = Schedule(
-        initial, known or {}, grammar.expand, plan, run, meter, some_rows
-    )
-    try:
-        schedule.search()
-        schedule.settle()
-        schedule.mend()
-        if plan.smc and meter.share < 1.0:
-            schedule.sample(partial(_is_sampled, plan, len(data.X)))
-    except BaseException as stop:
-        _attach(stop, schedule, context, remarks)
-        raise
-    finally:
-        meter.close()
-        pool.close()
-        if file is not None:
-            file.close()
-    if not schedule.complete:
+        schedule = Schedule(
+            initial, known or {}, grammar.expand, plan, run, meter, rows
+        )
+        done = schedule.progress
+        try:
+            schedule.search()
+            settle(done, plan.settled, partial(settled_rows, data=data))
+            mend(done)
+            remarks += tuple(_sample(done, plan, len(data.X), data.column_names))
+        except BaseException as stop:
+            attach(stop, done, context, remarks)
+            raise
+    if done.cut:
         remarks += ("the budget was spent before the search came to its end",)
     if isinstance(limit, timedelta):
         remarks += (
             "the budget was a duration: another machine may come to other structures",
         )
-    return _comparison(schedule, context, remarks)
+    return found(done, context, remarks)
+
+
+def _choose(
+    data: Observations, settings: Settings, outcome: str, effort: Effort, meter: Meter
+) -> tuple[Observations, Settings]:
+    """Data and settings with the outcome's transform, chosen within the budget."""
+    meter.show("choosing the outcome")
+    try:
+        with one_thread(), time_limit_of_work(effort.time_limit):
+            choice = choose_outcome(data, settings, outcome)
+    except TimeLimitError as error:
+        raise TimeLimitError(
+            f"choosing the outcome took longer than the {effort.time_limit:g} s "
+            "allowed to a step: raise time_limit, or name the transform"
+        ) from error
+    meter.spend(choice.evaluations)
+    return with_choice(data, settings, choice)
+
+
+def _sample(done: Progress, plan: Plan, n: int, names: Sequence[str]) -> list[str]:
+    """Samples evidences if that is wanted; what to say of those that are not."""
+    if not plan.smc or not done.finished:
+        return []
+    asked = plan.smc == math.inf
+    return sample(done, plan.smc, partial(_is_sampled, plan, n), names, asked)
 
 
 def _is_sampled(plan: Plan, rows: int, evidence: Evidence) -> bool:
     k = evidence.n_hyperparameters
     return smc_applies(k, rows) and k * rows <= plan.smc_size
-
-
-def _attach(
-    stop: BaseException,
-    schedule: Schedule,
-    context: Context,
-    remarks: tuple[str, ...],
-) -> None:
-    """Saves what was found before an interruption in the exception's ``result``."""
-    how = "interrupted"
-    if not isinstance(stop, KeyboardInterrupt):
-        how = f"ended by {type(stop).__name__}: {stop}".rstrip(": ")
-    try:
-        found = _comparison(schedule, context, (*remarks, f"the search was {how}"))
-    except FitError:
-        return
-    stop.result = found  # type: ignore[attr-defined]
-    stop.add_note(
-        f"{len(found.candidates)} fitted structures are kept in the `result` attribute "
-        "of this exception (sys.last_value.result at the prompt)"
-    )
 
 
 def _remembered(
@@ -297,49 +300,6 @@ def _remembered(
             yield known[job.key] if job.key in known else next(outcomes)
     finally:
         outcomes.close()
-
-
-def _comparison(
-    schedule: Schedule, context: Context, remarks: tuple[str, ...]
-) -> Comparison:
-    """What a schedule has fitted, to the rows of the last step if it came so far."""
-    states = list(schedule.states.values())
-    data = context.last_rows
-    finished = schedule.finished
-    if not finished:
-        finished, data = schedule.converged, context.some_rows
-        if len(data.X) < len(context.data.X):
-            remarks += (
-                f"no structure was fitted to more than the {len(data.X)} rows of the "
-                "search: evidences and models are of these",
-            )
-    names = data.column_names
-    failures = tuple(
-        (str(s.structure.named(names)), s.error) for s in states if s.error
-    )
-    found = [(s.candidate, s.seconds) for s in finished if s.candidate is not None]
-    if not found:
-        reasons = "; ".join(f"{name}: {reason}" for name, reason in failures)
-        raise FitError(
-            f"none of {len(states)} structures could be fitted: "
-            f"{reasons or 'none was looked at'}"
-        )
-    shown = [
-        replace(
-            candidate,
-            structure=candidate.structure.named(names),
-            evidence=replace(candidate.evidence, seconds=seconds),
-        )
-        for candidate, seconds in found
-    ]
-    return Comparison(
-        shown,
-        data,
-        context.settings,
-        failures,
-        remarks=(*remarks, *schedule.remarks),
-        trace=tuple(state.attempt(names) for state in states),
-    )
 
 
 def _initial(
@@ -382,6 +342,22 @@ def _version() -> str:
         return metadata.version("bokern")
     except metadata.PackageNotFoundError:
         return "not installed"
+
+
+def _check_device(data: Observations, workers: int, executor: Executor | None) -> None:
+    if data.X.device.type != "cpu" and (executor is not None or workers > 1):
+        raise InputError(
+            f"other processes work on the CPU, the data are on {data.X.device}: pass "
+            "workers=1 and no executor, or the data on the CPU"
+        )
+
+
+def _check_drawn(data: Observations) -> None:
+    if bool((data.y == data.y[0]).all()):
+        raise InputError(
+            f"{data.target_name!r} is constant in the {len(data.y)} rows that were "
+            "drawn to search on: pass another seed, or the rows that matter"
+        )
 
 
 def _check_counts(rounds: Any, workers: Any, time_limit: Any) -> None:

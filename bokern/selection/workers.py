@@ -28,9 +28,6 @@ ENVIRONMENT = dict.fromkeys(
     ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
 )
 
-ON_ALL_ROWS = frozenset({"settle", "smc"})
-"""Stages of jobs that see more than the rows of the search."""
-
 Arrived = Callable[[Job, Outcome], Outcome]
 
 
@@ -53,7 +50,7 @@ class Workers:
     ) -> None:
         self.context = context
         self.count = count
-        self._texts: dict[str, str] = {}
+        self._texts: dict[int, str] = {}
         self._given = executor
         self._own: Any = None
 
@@ -121,12 +118,10 @@ class Workers:
                     yield pending.pop(0), _failed(broken)
 
     def _text(self, job: Job) -> str:
-        """The context as the job needs it: with all rows in the last step alone."""
-        rows = "all" if job.stage in ON_ALL_ROWS else "some"
-        if rows not in self._texts:
-            context = self.context if rows == "all" else self.context.for_search
-            self._texts[rows] = context.dumps()
-        return self._texts[rows]
+        """The context with no more rows than the job looks at."""
+        if job.rows not in self._texts:
+            self._texts[job.rows] = self.context.on(job.rows).dumps()
+        return self._texts[job.rows]
 
     def _pool(self) -> Executor:
         if self._given is not None:

@@ -6,13 +6,14 @@ import pandas as pd
 import pytest
 import torch
 
-from bokern.errors import InputError, StorageError
+from bokern.errors import InputError, StorageError, TimeLimitError
 from bokern.inputs import read_observations
-from bokern.selection import Comparison, jobs, schedule, searching
+from bokern.selection import Comparison, jobs, searching
 from bokern.selection.budget import DEFAULT
 from bokern.selection.candidate import Settings
 from bokern.selection.jobs import Context, Effort, Job, perform
 from bokern.selection.schedule import Plan
+from bokern.structures import parse
 from bokern.structures.grammar import Grammar
 from tests.selection.test_search import LIST, search, series
 
@@ -55,17 +56,22 @@ def test_what_was_fitted_to_some_rows_is_kept_if_the_last_step_fails(
     assert len(found.candidates) == 2
     assert len(found.X) == 20
     assert any(
-        "no structure was fitted to more than the 20 rows" in n for n in found.notes
+        "on 20 of 24 rows" in n and "none fitted to more (RuntimeError: made up)" in n
+        for n in found.notes
     )
-    assert "RuntimeError: made up" in dict(found.failures)["RBF()"]
+    assert found.failures == ()
+    assert {a.status for a in found.trace} == {"converged"}
     assert len(found.model().train_targets) == 20
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (KeyboardInterrupt(), "the search was interrupted"),
-        (StorageError("disk full"), "the search was ended by StorageError: disk full"),
+        (KeyboardInterrupt(), "the search was interrupted from the keyboard"),
+        (
+            StorageError("disk full"),
+            "the search was stopped by StorageError: disk full",
+        ),
     ],
 )
 def test_an_end_before_the_last_step_keeps_what_was_found(
@@ -94,8 +100,10 @@ def test_a_failed_sampling_is_said(monkeypatch):
     failing(monkeypatch, "smc")
     found = search(*series(), PAIR, smc=True)
     assert {e.integration for e in found.evidences} == {"laplace"}
-    notes = [n for n in found.notes if "could not be sampled (RuntimeError" in n]
-    assert len(notes) == 2
+    (note,) = [
+        n for n in found.notes if "were not sampled (RuntimeError: made up)" in n
+    ]
+    assert note.endswith("all evidences stay Laplace's")
 
 
 def test_finalists_are_sampled_all_or_none(monkeypatch):
@@ -105,14 +113,26 @@ def test_finalists_are_sampled_all_or_none(monkeypatch):
     found = search(X, y, PAIR, smc="auto")
     assert len(sizes) == 2
     assert {e.integration for e in found.evidences} == {"laplace"}
+    assert any("would take too long: all are Laplace's" in n for n in found.notes)
 
 
-def test_those_not_sampled_are_counted(monkeypatch):
-    monkeypatch.setattr(Plan, "smc", 1)
-    monkeypatch.setattr(schedule, "AVERAGED_WITHIN", 1e3)
-    found = search(*series(), PAIR, smc=True)
-    assert sorted(e.integration for e in found.evidences) == ["laplace", "smc"]
-    assert any(n.startswith("1 of the structures within") for n in found.notes)
+def test_an_end_amid_sampling_ranks_all_alike(monkeypatch):
+    real = searching.Workers.map
+
+    def stopped(self, work, arrived):
+        for job, outcome in zip(work, real(self, work, arrived), strict=True):
+            yield outcome
+            if job.stage == "smc":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(searching.Workers, "map", stopped)
+    X, y = series()
+    with pytest.raises(KeyboardInterrupt) as caught:
+        search(X[::2], y[::2], PAIR, smc=True)
+    result = caught.value.result
+    assert {e.integration for e in result.evidences} == {"laplace"}
+    (note,) = [n for n in result.notes if n.startswith("sampled, but not ranked by")]
+    assert "±" in note
 
 
 def test_seconds_are_all_of_a_structures_work(some_rows):
@@ -122,24 +142,23 @@ def test_seconds_are_all_of_a_structures_work(some_rows):
         assert candidate.evidence.seconds == spent[str(candidate.structure)]
 
 
-def test_a_fit_that_ends_below_its_start_is_flagged(monkeypatch):
-    X, y = series()
-    context = Context(read_observations(X, y), Settings(), Effort())
-    good = perform(Job("converge", "RBF()"), context)["candidate"]
-    job = Job("converge", "RBF()", starts=(tuple(good["fit"]["theta"]),))
-    assert (
-        "NESTED_VIOLATION"
-        not in perform(job, context)["candidate"]["evidence"]["flags"]
-    )
+def test_a_fit_that_ends_below_one_that_it_contains_is_flagged(monkeypatch):
+    context = Context(read_observations(*series()), Settings(), Effort())
+    part = perform(Job("converge", "RBF()"), context)["candidate"]
+    parents = (("RBF()", tuple(part["fit"]["theta"])),)
+    job = Job("converge", "Linear() + RBF()", parents)
+    flags = perform(job, context)["candidate"]["evidence"]["flags"]
+    assert "NESTED_VIOLATION" not in flags
     monkeypatch.setattr(jobs, "_reached", lambda model: -1e6)
-    assert "NESTED_VIOLATION" in perform(job, context)["candidate"]["evidence"]["flags"]
+    flags = perform(job, context)["candidate"]["evidence"]["flags"]
+    assert "NESTED_VIOLATION" in flags
 
 
 def test_a_journal_of_another_release_is_refused(monkeypatch, tmp_path):
     path = tmp_path / "search.jsonl"
     search(*series(), ["RBF()"], journal=path)
     monkeypatch.setattr(searching, "_version", lambda: "99.0")
-    with pytest.raises(StorageError, match=r"bokern: .* there, 99.0 here"):
+    with pytest.raises(StorageError, match=r"is of bokern .*, this is 99.0"):
         search(*series(), ["RBF()"], journal=path)
 
 
@@ -194,11 +213,60 @@ def test_the_trace_as_a_table(tmp_path):
         Comparison.from_json(broken)
 
 
-def test_other_processes_get_the_rows_that_they_need(some_rows):
-    X, y = series()
-    context = Context(read_observations(X, y), Settings(), Effort())
+def test_other_processes_get_the_rows_that_they_need():
+    context = Context(read_observations(*series()), Settings(), Effort())
     workers = searching.Workers(context)
-    look, settle = (workers._text(Job(s, "RBF()")) for s in ("scout", "settle"))
+    look, settle = (workers._text(Job("scout", "RBF()", rows=r)) for r in (20, 0))
     assert len(jobs._loads(look).data.X) == 20
     assert len(jobs._loads(settle).data.X) == 24
-    assert torch.equal(jobs._loads(look).data.X, context.some_rows.X)
+    assert torch.equal(jobs._loads(look).data.X, context.on(20).data.X)
+    assert jobs._loads(look).on(20).data is jobs._loads(look).data
+
+
+def test_a_smaller_draw_is_a_part_of_a_larger_one():
+    context = Context(read_observations(*series()), Settings(), Effort())
+    few, more = (set(context.on(r).data.y.tolist()) for r in (5, 11))
+    assert (len(few), len(more)) == (5, 11)
+    assert few < more
+
+
+def test_all_rows_are_settled_on_where_all_finalists_are_filtered(monkeypatch):
+    monkeypatch.setattr(jobs, "SETTLED_ROWS", 230)
+    data = read_observations(*series(240))
+    filtered, dense = parse("Matern(1.5)"), parse("RBF()")
+    assert jobs.settled_rows([filtered], data) == 0
+    assert jobs.settled_rows([filtered, dense], data) == 230
+    assert jobs.settled_rows([dense], read_observations(*series(229))) == 0
+
+
+def test_rows_that_do_not_vary_are_not_searched_on(some_rows):
+    X, y = series()
+    drawn = Context(read_observations(X, y), Settings(seed=1), Effort()).on(20)
+    only_others = (~torch.isin(y, drawn.data.y)).double()
+    with pytest.raises(InputError, match="constant in the 20 rows that were drawn"):
+        search(X, only_others, PAIR)
+
+
+@pytest.mark.parametrize("outcome", ["auto", "yeo-johnson"])
+def test_choosing_the_outcome_is_metered_and_limited(monkeypatch, outcome):
+    spent = []
+    real = searching.Meter.spend
+
+    def spend(self, evaluations):
+        spent.append(evaluations)
+        real(self, evaluations)
+
+    monkeypatch.setattr(searching.Meter, "spend", spend)
+    found = search(*series(), ["RBF()"], outcome=outcome)
+    assert spent[0] > 500
+    assert sum(spent[1:]) == sum(a.evaluations for a in found.trace)
+    with pytest.raises(TimeLimitError, match="longer than"):
+        search(*series(), ["RBF()"], outcome=outcome, time_limit=1e-9)
+
+
+def test_the_bar_is_closed_where_the_journal_is_refused(monkeypatch, tmp_path):
+    closed = []
+    monkeypatch.setattr(searching.Meter, "close", lambda self: closed.append(self))
+    with pytest.raises(StorageError):
+        search(*series(), ["RBF()"], journal=tmp_path)
+    assert len(closed) == 1

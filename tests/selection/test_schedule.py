@@ -3,9 +3,10 @@
 import pytest
 
 from bokern.errors import StructureError
-from bokern.selection import schedule as module
+from bokern.selection import progress as module
 from bokern.selection.budget import Meter
 from bokern.selection.candidate import Candidate
+from bokern.selection.last_steps import settle
 from bokern.selection.schedule import Plan, Schedule
 from bokern.structures import parse
 from bokern.structures.grammar import Proposal
@@ -65,7 +66,7 @@ def _candidates_by_text(monkeypatch):
 SCORES = {}
 
 
-def run(world, initial, plan=None, limit=10**6, some_rows=False, known=None):
+def run(world, initial, plan=None, limit=10**6, rows=0, known=None):
     SCORES.clear()
     SCORES.update(world.scores)
     schedule = Schedule(
@@ -75,7 +76,7 @@ def run(world, initial, plan=None, limit=10**6, some_rows=False, known=None):
         plan or Plan(),
         world.run,
         Meter(limit, progress=False),
-        some_rows,
+        rows,
     )
     schedule.search()
     return schedule
@@ -86,18 +87,18 @@ def test_the_baseline_is_fitted_first_and_all_others_looked_at():
     found = run(world, ["Linear() + RBF()", "RBF()", "DeepSE()"])
     assert world.jobs[0] == ("converge", "RBF()")
     assert world.stages("scout") == ["Linear() + RBF()", "DeepSE()"]
-    assert [s.text for s in found.converged] == [
+    assert [s.text for s in found.progress.converged] == [
         "Linear() + RBF()",
         "RBF()",
         "DeepSE()",
     ]
-    assert found.complete
+    assert not found.progress.cut
 
 
 def test_far_behind_and_not_the_best_of_its_family_is_pruned():
     world = World({"RBF()": 0.0, "Matern(2.5)": -11.0, "Matern(1.5)": -9.0})
     found = run(world, ["RBF()", "Matern(2.5)", "Matern(1.5)"])
-    status = {s.text: s.status for s in found.states.values()}
+    status = {s.text: s.status for s in found.progress.states.values()}
     assert status == {
         "RBF()": "converged",
         "Matern(2.5)": "pruned",
@@ -121,10 +122,10 @@ def test_leaders_are_expanded_until_a_round_gains_less_than_a_nat():
         },
     )
     found = run(world, ["RBF()"])
-    assert found.converged[0].text == "Linear() + Periodic() + RBF()"
+    assert found.progress.converged[0].text == "Linear() + Periodic() + RBF()"
     assert "Periodic() + Periodic() + RBF()" not in world.stages("scout")
-    assert [s.round for s in found.states.values()] == [0, 1, 1, 2]
-    child = found.states["Periodic() + RBF()"]
+    assert [s.round for s in found.progress.states.values()] == [0, 1, 1, 2]
+    child = found.progress.states["Periodic() + RBF()"]
     assert (child.parent, child.move) == ("RBF()", "made up")
 
 
@@ -145,10 +146,10 @@ def test_an_optimum_found_so_is_expanded():
     children = {"RBF()": ["DeepSE()"], mixture: ["Linear()"]}
     scores = {"RBF()": 0.0, mixture: -7.0, "DeepSE()": 0.5, "Linear()": 61.0}
     found = run(World(scores, children), ["RBF()", mixture])
-    assert "Linear()" not in found.states
+    assert "Linear()" not in found.progress.states
     world = World(scores, children, afresh={mixture: 60.0})
     found = run(world, ["RBF()", mixture])
-    assert found.converged[0].text == "Linear()"
+    assert found.progress.converged[0].text == "Linear()"
 
 
 def test_a_short_list_is_fitted_without_a_first_look():
@@ -157,7 +158,7 @@ def test_a_short_list_is_fitted_without_a_first_look():
     found = run(world, ["RBF()", "Matern(2.5)", "DeepSE()"], plan)
     assert world.stages("scout") == []
     assert sorted(world.stages("converge")) == ["DeepSE()", "Matern(2.5)", "RBF()"]
-    assert len(found.converged) == 3
+    assert len(found.progress.converged) == 3
 
 
 def test_children_start_from_their_parents_fit():
@@ -189,15 +190,15 @@ def test_equal_structures_are_scored_once():
 def test_a_failing_structure_is_recorded_and_does_not_end_the_search():
     world = World({"RBF()": 0.0, "DeepSE()": 1.0, "Linear()": 2.0}, broken=["DeepSE()"])
     found = run(world, ["RBF()", "DeepSE()", "Linear()"])
-    assert found.states["DeepSE()"].status == "failed"
-    assert found.states["DeepSE()"].error == "FitError: made up"
-    assert found.converged[0].text == "Linear()"
+    assert found.progress.states["DeepSE()"].status == "failed"
+    assert found.progress.states["DeepSE()"].error == "FitError: made up"
+    assert found.progress.converged[0].text == "Linear()"
 
 
 def test_a_failing_baseline_does_not_end_the_search():
     world = World({"RBF()": 0.0, "DeepSE()": 1.0}, broken=["RBF()"])
     found = run(world, ["RBF()", "DeepSE()"])
-    assert [s.text for s in found.converged] == ["DeepSE()"]
+    assert [s.text for s in found.progress.converged] == ["DeepSE()"]
 
 
 def test_the_budget_ends_the_search_with_what_there_is():
@@ -206,7 +207,17 @@ def test_the_budget_ends_the_search_with_what_there_is():
     found = run(world, names, limit=300)
     assert world.stages("scout") == ["DeepSE()", "Linear()"]
     assert world.stages("converge") == ["RBF()", "Linear()"]
-    assert not found.complete
+    assert found.progress.cut
+
+
+def test_a_budget_cuts_nothing_where_nothing_is_left():
+    found = run(World({"RBF()": 0.0}), ["RBF()"], limit=100)
+    assert not found.progress.cut
+    found = run(World({"RBF()": 0.0}, {"RBF()": ["DeepSE()"]}), ["RBF()"], limit=100)
+    assert found.progress.cut
+    assert list(found.progress.states) == ["RBF()"]
+    found = run(World({"RBF()": 0.0, "DeepSE()": 1.0}), ["RBF()", "DeepSE()"], limit=99)
+    assert found.progress.cut
 
 
 def test_known_structures_need_no_first_look():
@@ -214,29 +225,32 @@ def test_known_structures_need_no_first_look():
     known = {parse("DeepSE()"): (0.5,)}
     found = run(world, ["RBF()"], Plan(confirmed=0), known=known)
     assert world.jobs == [("converge", "RBF()"), ("converge", "DeepSE()")]
-    assert found.converged[0].text == "DeepSE()"
+    assert found.progress.converged[0].text == "DeepSE()"
 
 
 def test_only_finalists_are_fitted_to_all_rows():
     world = World({"RBF()": 0.0, "DeepSE()": -3.0, "Linear()": -40.0})
-    found = run(world, ["RBF()", "DeepSE()", "Linear()"], some_rows=True)
-    found.settle()
+    found = run(world, ["RBF()", "DeepSE()", "Linear()"], rows=200)
+    settle(found.progress, 4, lambda _: 0)
     assert world.stages("settle") == ["RBF()", "DeepSE()"]
-    assert [s.text for s in found.finished] == ["RBF()", "DeepSE()"]
+    assert [s.text for s in found.progress.finished] == ["RBF()", "DeepSE()"]
 
 
 def test_what_cannot_be_fitted_to_all_rows_is_no_result():
     world = World({"RBF()": 0.0, "DeepSE()": -3.0})
-    found = run(world, ["RBF()", "DeepSE()"], some_rows=True)
+    found = run(world, ["RBF()", "DeepSE()"], rows=200)
     world.broken = {"RBF()"}
-    found.settle()
-    assert [s.text for s in found.finished] == ["DeepSE()"]
+    settle(found.progress, 4, lambda _: 0)
+    assert [s.text for s in found.progress.finished] == ["DeepSE()"]
 
 
 def test_ranking_does_not_depend_on_the_order_of_the_list():
     scores = {"RBF()": 1.0, "DeepSE()": 1.0, "Matern(2.5)": 0.0}
     orders = [list(scores), list(reversed(scores))]
-    ranked = [[s.text for s in run(World(scores), order).converged] for order in orders]
+    ranked = [
+        [s.text for s in run(World(scores), order).progress.converged]
+        for order in orders
+    ]
     assert ranked[0] == ranked[1]
 
 
