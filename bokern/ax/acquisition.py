@@ -12,12 +12,16 @@ from ax.core.parameter import ChoiceParameter, Parameter, ParameterType, RangePa
 from ax.core.search_space import SearchSpace
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 
-from bokern.acquisition import GPUCB, FiniteSchedule, LogEI
+from bokern.acquisition import GPUCB, FiniteSchedule, LogEI, Uncertainty
 from bokern.errors import SpaceError
 
 ACQUISITIONS = ("logei", "qlognei", "gp-ucb")
 OPTIONS: dict[str, tuple[str, ...]] = {"gp-ucb": ("delta", "scale")}
 """Options of the acquisitions that have any."""
+
+
+ACQUISITION_KEYS = ("botorch_acqf_class", "botorch_acqf_options")
+"""Arguments of Ax's generator that belong to an acquisition."""
 
 
 def check_acquisition(name: str) -> str:
@@ -84,9 +88,7 @@ def acquisition_kwargs(
     Raises:
         SpaceError: If GP-UCB is asked to handle constraints or several objectives.
     """
-    config = experiment.optimization_config
-    plain = config is None or not (config.is_moo_problem or config.outcome_constraints)
-    if not plain:
+    if not is_plain(experiment):
         if name == "gp-ucb":
             raise SpaceError(
                 "gp-ucb handles one objective without outcome constraints: use "
@@ -103,6 +105,18 @@ def acquisition_kwargs(
         "botorch_acqf_class": GPUCB,
         "botorch_acqf_options": {**finite, **(options or {})},
     }
+
+
+def is_plain(experiment: Experiment) -> bool:
+    """Whether there is one objective and no outcome constraint."""
+    config = experiment.optimization_config
+    return config is None or not (config.is_moo_problem or config.outcome_constraints)
+
+
+def exploring(generator_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Keyword arguments with which Ax's generator goes where its model knows least."""
+    others = {k: v for k, v in generator_kwargs.items() if k not in ACQUISITION_KEYS}
+    return {**others, "botorch_acqf_class": Uncertainty}
 
 
 def merged(

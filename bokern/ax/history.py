@@ -33,7 +33,7 @@ def structure_history(source: Client | Experiment) -> pd.DataFrame:
         A row for each trial, metric and structure: ``trial``, ``metric``,
         ``structure``, ``probability`` (given those compared), ``log_evidence`` and
         ``standard_error`` (nats, of the targets after Ax's transforms) and
-        ``searched_at`` (observations at that comparison). Trials before the first
+        ``searched_at`` (observations when it was last begun). Trials before the first
         comparison have none.
     """
     experiment = source._experiment if isinstance(source, Client) else source
@@ -46,6 +46,6 @@ def structure_history(source: Client | Experiment) -> pd.DataFrame:
             for metric, structures in record.evidence.items():
                 for structure, numbers in structures.items():
                     row = {"trial": index, "metric": metric, "structure": structure}
-                    at = {"searched_at": record.searched_at}
+                    at = {"searched_at": record.searched_at.get(metric, 0)}
                     rows.append({**row, **numbers, **at})
     return pd.DataFrame(rows, columns=list(COLUMNS))

@@ -28,6 +28,8 @@ from bokern.ax.acquisition import (
     acquisition_kwargs,
     check_acquisition,
     check_options,
+    exploring,
+    is_plain,
     merged,
 )
 from bokern.ax.choice import (
@@ -36,16 +38,14 @@ from bokern.ax.choice import (
     Structures,
     check_selection,
     drawn,
-    evidence_of,
-    heaviest,
     is_auto,
     offered,
-    weights,
 )
 from bokern.ax.columns import in_space
 from bokern.ax.library_warnings import without_library_warnings
-from bokern.ax.occupied import is_exhausted, repeats_failed, with_failed
-from bokern.ax.record import KEY, StructureRecord, Thetas, Weights, newest_record
+from bokern.ax.memory import GROWTH, Memory
+from bokern.ax.occupied import is_exhausted, repeats, with_failed
+from bokern.ax.record import KEY, StructureRecord, Weights, at_once, newest_record
 from bokern.ax.searching import compared, is_too_early, searched
 from bokern.ax.surrogate import (
     data_generator,
@@ -59,12 +59,6 @@ from bokern.inputs import MIN_ROWS
 from bokern.seeding import spawn
 from bokern.selection import Comparison
 from bokern.structures import Structure
-
-GROWTH = 1.2
-"""Factor by which the data must have grown before structures are compared again."""
-
-KEPT = 3
-"""Structures of an earlier search that the next begins with."""
 
 LEVELS = ("structure", "matern", "sobol")
 """What a node generates from, in the order in which it degrades."""
@@ -80,19 +74,26 @@ class StructureNode(GenerationNode):
     the first fit and whenever the data have grown by a fifth; with ``"auto"`` they are
     searched for at the same times, by a short run of `bokern.search`, from 2d + 5
     observations on. In between the winner, an evidence-weighted mixture, or a structure
-    drawn for each trial is refitted from where its last fit ended. A comparison that
-    fails leaves the
-    structures in use, with a `FitWarning`; if it failed for every metric, it is tried
-    again at the next fit. A surrogate that cannot be fitted, or from which no candidate
-    comes, degrades from the structures to Matérn-5/2 to Sobol points, with a
-    `FitWarning` and the reason in the record; the structures are tried again at the
-    next fit. Points of failed trials count as pending, and a
-    candidate on top of one gives way to a Sobol point, since a model that does not see
-    the failures would propose them without end.
+    drawn for each trial is refitted from where its last fit ended.
 
-    The attributes ``incumbents`` and ``searched_at`` are a cache: the truth is the
-    newest record on the experiment (`bokern.ax.record`), so that copies of the node and
-    reloaded experiments continue with the same structures.
+    A candidate on a point already tried means that the model expects no gain anywhere,
+    and it is the model that is then to be doubted: the trial goes where the same model,
+    taking its observations for exact, knows least (`Uncertainty`). Should that be a
+    point already tried too, or a constraint or several objectives be at stake, it goes
+    to a Sobol point.
+
+    A comparison that fails leaves the structures in use, with a `FitWarning`, and is
+    tried again when the data have grown by a fifth. A surrogate that cannot be fitted,
+    or from which no candidate comes, degrades from the structures to Matérn-5/2 to
+    Sobol points, with a `FitWarning` and the reason in the record; the structures are
+    tried again at the next fit. Points of failed trials count as pending, and a
+    candidate on top of one gives way to a Sobol point, since a model that does not see
+    the failures would propose them without end. Structures that were found and do not
+    fit the search space any more are searched for anew.
+
+    What the node knows of the structures is a cache (`bokern.ax.memory`): the truth is
+    the newest record on the experiment (`bokern.ax.record`), so that copies of the node
+    and reloaded experiments continue with the same structures.
 
     Args:
         name: Name of the node.
@@ -104,7 +105,8 @@ class StructureNode(GenerationNode):
             different sizes.
         seed: Candidates and comparisons depend on it and on the trials alone.
         incumbents: For each metric the structures in use and their weights.
-        searched_at: Number of observations at the last comparison.
+        searched_at: For each metric its observations when structures were last
+            compared; one number for all of them in files of earlier versions.
         generator_kwargs: Further arguments of Ax's BoTorch generator.
         transition_criteria: When to go on to another node.
         acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule.
@@ -127,7 +129,7 @@ class StructureNode(GenerationNode):
         selection: str = "draw",
         seed: int = 0,
         incumbents: dict[str, Weights] | None = None,
-        searched_at: int = 0,
+        searched_at: dict[str, int] | int = 0,
         generator_kwargs: dict[str, Any] | None = None,
         transition_criteria: Sequence[TransitionCriterion] | None = None,
         acquisition_options: Mapping[str, Any] | None = None,
@@ -138,21 +140,20 @@ class StructureNode(GenerationNode):
         self.acquisition_options = check_options(acquisition, acquisition_options)
         self.selection = check_selection(selection)
         self.seed = int(seed)
-        self.incumbents: dict[str, Weights] = dict(incumbents or {})
-        self.searched_at = searched_at
         self.generator_kwargs = dict(generator_kwargs or {})
-        self.comparisons: dict[str, Comparison] = {}
-        self._evidence: dict[str, dict[str, dict[str, float]]] = {}
+        if isinstance(searched_at, int):
+            searched_at = at_once(searched_at, incumbents or {})
+        self.memory = Memory(dict(incumbents or {}), dict(searched_at))
         self._level = "structure"
         self._reasons: list[str] = []
         self._first = str(found[0])
-        self._why: dict[str, str] = {}
-        self._warm: Thetas = {}
-        self._theta: Thetas = {}
         self._rows = 0
         self._chosen: dict[str, Weights] = {}
         self._built_for: Any = None
         self._attempt = 0
+        self._exploring = False
+        self._repeats = 0
+        self._repeated = False
         super().__init__(
             name=name,
             generator_specs=[sobol_generator(spawn(seed, "sobol"))],
@@ -166,6 +167,11 @@ class StructureNode(GenerationNode):
             },
         )
 
+    @property
+    def comparisons(self) -> dict[str, Comparison]:
+        """The last comparison of each metric, if it was made in this process."""
+        return self.memory.comparisons
+
     # -- fitting -------------------------------------------------------------------
 
     def _fit(
@@ -176,14 +182,21 @@ class StructureNode(GenerationNode):
         self._recall(experiment, rows)
         self._rows = rows
         self._reasons = []
+        self._exploring = False
         structures = tuple(in_space(s, space) for s in offered(self.structures))
         self._first = str(structures[0])
         seed = spawn(self.seed, "fit", len(experiment.trials))
         with with_rng_seed(seed), without_library_warnings():
             self._acquisition(experiment)
-            if len(structures) > 1 or is_auto(self.structures):
-                self._search_if_due(structures, rows, experiment, data, kwargs)
-            if not self._fit_level("structure", experiment, data, kwargs):
+            try:
+                fitted = self._compare_and_fit(structures, experiment, data, kwargs)
+            except NEVER_HEALS as error:
+                if not self.memory.incumbents:
+                    raise
+                # The structures offered fit the space, so it was one found earlier.
+                self._forget(error)
+                fitted = self._compare_and_fit(structures, experiment, data, kwargs)
+            if not fitted:
                 self._degrade(experiment, data, kwargs)
             elif self._reasons:
                 warnings.warn(
@@ -192,104 +205,92 @@ class StructureNode(GenerationNode):
                     stacklevel=2,
                 )
 
+    def _compare_and_fit(
+        self,
+        structures: tuple[Structure, ...],
+        experiment: Experiment,
+        data: Data | None,
+        kwargs: dict[str, Any],
+    ) -> bool:
+        if len(structures) > 1 or is_auto(self.structures):
+            self._search_if_due(structures, experiment, data, kwargs)
+        return self._fit_level("structure", experiment, data, kwargs)
+
     def _recall(self, experiment: Experiment, rows: int) -> None:
-        """Takes incumbents from the newest record where it knows more than the node."""
-        if self.searched_at > sum(len(t.arms) for t in experiment.trials.values()):
-            self.incumbents, self.searched_at = {}, 0
-            self._evidence, self._why, self._warm, self._theta = {}, {}, {}, {}
-            self.comparisons = {}
+        """Takes over the newest record where it knows more than the node."""
+        trials = sum(len(t.arms) for t in experiment.trials.values())
+        if max(self.memory.searched_at.values(), default=0) > trials:
+            self.memory = Memory()
         record = newest_record(experiment)
         if (
             record is not None
             and record.offered == self.structures
             and record.selection == self.selection
-            and record.searched_at >= self.searched_at
+            and self.memory.is_behind(record)
         ):
-            self.incumbents = {m: dict(w) for m, w in record.incumbents.items()}
-            self.searched_at = record.searched_at
-            self._evidence = {m: dict(e) for m, e in record.evidence.items()}
-            self._why = dict(record.why)
-            # What was fitted last is nearest, and the others are kept for later draws.
-            newer = {} if record.rows == rows else record.theta
-            self._warm = {
-                metric: {
-                    **record.warm.get(metric, {}),
-                    **newer.get(metric, {}),
-                }
-                for metric in record.warm.keys() | newer.keys()
-            }
-            self._theta = {m: dict(t) for m, t in record.theta.items()}
+            self.memory.recall(record, rows)
+
+    def _forget(self, error: Exception) -> None:
+        """Drops what was found, which does not fit the search space any more."""
+        self.memory = Memory()
+        warnings.warn(
+            f"structures found earlier do not fit the search space ({error}): "
+            "dropped them",
+            FitWarning,
+            stacklevel=2,
+        )
 
     def _search_if_due(
         self,
         structures: tuple[Structure, ...],
-        rows: int,
         experiment: Experiment,
         data: Data | None,
         kwargs: dict[str, Any],
     ) -> None:
-        """Compares the structures if the data have grown enough since the last time."""
+        """Compares the structures on each metric whose data have grown enough."""
         # No metric has more observations than there are rows.
-        if rows < max(MIN_ROWS, GROWTH * self.searched_at):
+        searched_at = self.memory.searched_at
+        oldest = min(
+            searched_at.get(m.signature, 0) for m in experiment.metrics.values()
+        )
+        if self._rows < max(MIN_ROWS, GROWTH * oldest):
             return
         reader = data_generator(self.generator_kwargs)
         try:
             reader.fit(experiment=experiment, data=data, **kwargs)
             found = training_data(reader.fitted_adapter)
-            count = max(len(metric.y) for metric in found)
         except Exception as error:
             self._note("no data to compare structures on", error)
             return
-        if count >= GROWTH * self.searched_at:
-            seed = spawn(self.seed, "search", count)
-            if self._search(structures, experiment, found, seed):
-                self.searched_at = count
+        for metric in found:
+            if self.memory.is_due(metric.metric, len(metric.y)):
+                self._search(structures, experiment, metric)
 
     def _search(
         self,
         structures: tuple[Structure, ...],
         experiment: Experiment,
-        found: Sequence[MetricData],
-        seed: int,
-    ) -> bool:
-        """Compares the structures on each metric; a failure keeps the incumbents.
-
-        Returns:
-            Whether any metric could be compared.
-        """
-        done = False
-        for metric in found:
-            name = metric.metric
-            try:
-                if not is_auto(self.structures):
-                    comparison = compared(metric, structures, seed)
-                elif is_too_early(metric):
-                    self._why[name] = f"{len(metric.y)} observations are too few"
-                    continue
-                else:
-                    space = experiment.search_space
-                    comparison = searched(metric, space, self._known(name), seed)
-            except NEVER_HEALS:
-                raise
-            except Exception as error:
-                self._note(f"no comparison for {name}", error)
-                continue
-            self.comparisons[name] = comparison
-            self.incumbents[name] = weights(comparison, self.selection)
-            self._evidence[name] = evidence_of(comparison)
-            self._why[name] = f"{len(metric.y)} observations: {comparison.statement}"
-            self._warm[name] = {
-                str(c.structure): list(c.fit.theta) for c in comparison.candidates
-            }
-            done = True
-        return done
-
-    def _known(self, metric: str) -> dict[str, list[float]]:
-        """The weightiest structures in use, with their last hyperparameters."""
-        chosen = self.incumbents.get(metric, {})
-        theta = {**self._warm.get(metric, {}), **self._theta.get(metric, {})}
-        ranked = sorted(chosen, key=lambda text: -chosen[text])
-        return {text: theta[text] for text in ranked[:KEPT] if text in theta}
+        metric: MetricData,
+    ) -> None:
+        """Compares the structures on a metric; a failure keeps the incumbents."""
+        name, count, memory = metric.metric, len(metric.y), self.memory
+        seed = spawn(self.seed, "search", count)
+        if is_auto(self.structures) and is_too_early(metric):
+            memory.why[name] = f"{count} observations are too few"
+            return
+        memory.searched_at[name] = count
+        try:
+            if is_auto(self.structures):
+                space = experiment.search_space
+                found = searched(metric, space, memory.known(name), seed)
+            else:
+                found = compared(metric, structures, seed)
+        except NEVER_HEALS:
+            raise
+        except Exception as error:
+            self._note(f"no comparison for {name}", error)
+            return
+        memory.keep(name, found, self.selection)
 
     def _fit_level(
         self,
@@ -308,7 +309,7 @@ class StructureNode(GenerationNode):
             self._note(f"{level} could not be fitted", error)
             return False
         if level == "structure":
-            self._theta = fitted_thetas(self.generator_specs[0], self._chosen)
+            self.memory.theta = fitted_thetas(self.generator_specs[0], self._chosen)
         return True
 
     def _degrade(
@@ -341,8 +342,9 @@ class StructureNode(GenerationNode):
         """
         self._level = level
         if len(experiment.metrics) > 1 and self.selection == "mixture":
-            self.incumbents = {m: heaviest(w) for m, w in self.incumbents.items()}
+            self.memory.keep_heaviest()
         acquisition = self._acquisition(experiment)
+        memory = self.memory
         self._chosen = self._selected(experiment) if level == "structure" else {}
         wanted = (level, self._first, self._chosen, acquisition, self._rows)
         if level == "sobol":
@@ -354,9 +356,9 @@ class StructureNode(GenerationNode):
                 structured_generator(
                     self._chosen,
                     {first: 1.0},
-                    self._warm,
+                    memory.theta if self._exploring else memory.warm,
                     self.seed,
-                    merged(acquisition, self.generator_kwargs),
+                    acquisition,
                 )
             ]
         self._built_for = wanted
@@ -365,17 +367,21 @@ class StructureNode(GenerationNode):
     def _selected(self, experiment: Experiment) -> dict[str, Weights]:
         """For each metric the structures that the next candidate comes from."""
         if self.selection != "draw":
-            return dict(self.incumbents)
+            return dict(self.memory.incumbents)
         trial = len(experiment.trials)
         return {
             metric: drawn(chosen, self.seed, "draw", metric, trial)
-            for metric, chosen in self.incumbents.items()
+            for metric, chosen in self.memory.incumbents.items()
         }
 
     def _acquisition(self, experiment: Experiment) -> dict[str, Any]:
-        return acquisition_kwargs(
+        """Keyword arguments of Ax's generator."""
+        if self._exploring:
+            return exploring(self.generator_kwargs)
+        found = acquisition_kwargs(
             self.acquisition, experiment, self.acquisition_options
         )
+        return merged(found, self.generator_kwargs)
 
     # -- generating ----------------------------------------------------------------
 
@@ -390,6 +396,10 @@ class StructureNode(GenerationNode):
                 "every point of the search space has been tried: no candidate is left"
             )
         self._attempt = 0
+        self._repeats = 0
+        if self._exploring:
+            # The trial before left another acquisition behind.
+            kwargs["skip_fit"] = False
         return super().gen(**kwargs)
 
     def _gen(
@@ -406,48 +416,80 @@ class StructureNode(GenerationNode):
         seed = spawn(self.seed, "gen", trials, pending, self._attempt)
         self._attempt += 1
         with with_rng_seed(seed), without_library_warnings():
-            while True:
-                try:
-                    run = super()._gen(
-                        experiment=experiment,
-                        pending_observations=occupied,
-                        data=data,
-                        n=n,
-                        **generator_gen_kwargs,
-                    )
-                    break
-                except OptimizationComplete:
-                    raise
-                except Exception as error:
-                    self._note(f"{self._level} gave no candidate", error)
-                    if not self._degrade(experiment, data, {}):
-                        raise
-        modelled = run._generator_key == Generators.BOTORCH_MODULAR.value
-        if modelled and any(repeats_failed(experiment, arm) for arm in run.arms):
-            raise GenerationStrategyRepeatedPoints(
-                "the candidate is as good as a point that failed"
+            run = self._gen_or_degrade(
+                experiment, occupied, data, n, generator_gen_kwargs
             )
+            if self._is_repeat(experiment, run) and self._explore(experiment, data):
+                run = self._gen_or_degrade(
+                    experiment, occupied, data, n, generator_gen_kwargs
+                )
+                self._is_repeat(experiment, run)
+        if self._repeated:
+            self._reasons.append("the candidate is a point that was tried already")
+            raise GenerationStrategyRepeatedPoints(self._reasons[-1])
         run._gen_metadata = {
             **(run.gen_metadata or {}),
             KEY: self._record(run).to_json(),
         }
         return run
 
+    def _gen_or_degrade(
+        self,
+        experiment: Experiment,
+        occupied: dict[str, list[ObservationFeatures]],
+        data: Data | None,
+        n: int | None,
+        generator_gen_kwargs: dict[str, Any],
+    ) -> GeneratorRun:
+        """Candidates of the first level that has any to give."""
+        while True:
+            try:
+                return super()._gen(
+                    experiment=experiment,
+                    pending_observations=occupied,
+                    data=data,
+                    n=n,
+                    **generator_gen_kwargs,
+                )
+            except OptimizationComplete:
+                raise
+            except Exception as error:
+                self._note(f"{self._level} gave no candidate", error)
+                if not self._degrade(experiment, data, {}):
+                    raise
+
+    def _is_repeat(self, experiment: Experiment, run: GeneratorRun) -> bool:
+        """Whether a model came back to a point that was tried; counts the times."""
+        repeat = _is_modelled(run) and any(repeats(experiment, a) for a in run.arms)
+        self._repeats += repeat
+        self._repeated = repeat
+        return repeat
+
+    def _explore(self, experiment: Experiment, data: Data | None) -> bool:
+        """Makes the model generate what it knows least; False if it cannot."""
+        if not is_plain(experiment):
+            return False
+        self._exploring = True
+        return self._fit_level(self._level, experiment, data, {})
+
     def _record(self, run: GeneratorRun) -> StructureRecord:
-        modelled = run._generator_key == Generators.BOTORCH_MODULAR.value
+        modelled = _is_modelled(run)
+        memory = self.memory
         return StructureRecord(
             offered=list(self.structures),
             selection=self.selection,
-            incumbents=self.incumbents,
-            searched_at=self.searched_at,
-            evidence=self._evidence,
-            why=self._why,
+            incumbents=memory.incumbents,
+            searched_at=memory.searched_at,
+            evidence=memory.evidence,
+            why=memory.why,
             chosen=self._chosen,
-            warm=self._warm,
-            theta=self._theta,
+            warm=memory.warm,
+            theta=memory.theta,
             rows=self._rows,
             used=self._level if modelled else "sobol",
             reasons=list(self._reasons),
+            repeats=self._repeats,
+            explored=modelled and self._exploring,
         )
 
     # -- storage -------------------------------------------------------------------
@@ -461,8 +503,8 @@ class StructureNode(GenerationNode):
             "acquisition": self.acquisition,
             "selection": self.selection,
             "seed": self.seed,
-            "incumbents": self.incumbents,
-            "searched_at": self.searched_at,
+            "incumbents": self.memory.incumbents,
+            "searched_at": self.memory.searched_at,
             "generator_kwargs": self.generator_kwargs,
             "transition_criteria": list(self.transition_criteria),
             "acquisition_options": self.acquisition_options,
@@ -486,3 +528,8 @@ class StructureNode(GenerationNode):
             )
             for name, value in args.items()
         }
+
+
+def _is_modelled(run: GeneratorRun) -> bool:
+    """Whether a model made it, not a Sobol sequence."""
+    return bool(run._generator_key == Generators.BOTORCH_MODULAR.value)

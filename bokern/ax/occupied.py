@@ -13,7 +13,11 @@ from ax.core.parameter import Parameter, RangeParameter
 from bokern.ax.acquisition import space_size
 
 CLOSE = 1e-3
-"""Share of every parameter's range within which two points are as good as one."""
+"""Share of every parameter's range within which a point fails as another did."""
+
+SAME = 1e-4
+"""Share of every parameter's range within which a point tells nothing new: about
+1e-8 of what a smooth function rises across the range."""
 
 
 def with_failed(
@@ -37,9 +41,12 @@ def with_failed(
     }
 
 
-def repeats_failed(experiment: Experiment, arm: Arm) -> bool:
-    """Whether a candidate is as good as a point that failed."""
-    return any(_close(experiment, arm, failed) for failed in failed_arms(experiment))
+def repeats(experiment: Experiment, arm: Arm) -> bool:
+    """Whether a candidate is as good as a point that was tried or failed."""
+    tried = (a for trial in experiment.trials.values() for a in trial.arms)
+    return any(_close(experiment, arm, each, SAME) for each in tried) or any(
+        _close(experiment, arm, failed, CLOSE) for failed in failed_arms(experiment)
+    )
 
 
 def failed_arms(experiment: Experiment) -> list[Arm]:
@@ -70,14 +77,14 @@ def is_exhausted(experiment: Experiment) -> bool:
     return len(tried) >= size
 
 
-def _close(experiment: Experiment, one: Arm, other: Arm) -> bool:
+def _close(experiment: Experiment, one: Arm, other: Arm, share: float) -> bool:
     return all(
-        _near(parameter, one.parameters.get(name), other.parameters.get(name))
+        _near(parameter, one.parameters.get(name), other.parameters.get(name), share)
         for name, parameter in experiment.search_space.parameters.items()
     )
 
 
-def _near(parameter: Parameter, a: object, b: object) -> bool:
+def _near(parameter: Parameter, a: object, b: object, share: float) -> bool:
     if (
         not isinstance(parameter, RangeParameter)
         or not isinstance(a, int | float)
@@ -87,4 +94,4 @@ def _near(parameter: Parameter, a: object, b: object) -> bool:
     lower, upper = parameter.lower, parameter.upper
     if parameter.log_scale:
         a, b, lower, upper = map(math.log, (a, b, lower, upper))
-    return abs(a - b) <= CLOSE * (upper - lower)
+    return abs(a - b) <= share * (upper - lower)

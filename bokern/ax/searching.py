@@ -12,6 +12,7 @@ from ax.core.search_space import SearchSpace
 
 from bokern.ax.columns import describe
 from bokern.ax.training import MetricData
+from bokern.build import unfitted
 from bokern.errors import InputError
 from bokern.inputs import read_observations
 from bokern.selection import Comparison, compare
@@ -28,7 +29,7 @@ MODEL_SCALE = (
 )
 """Said of every comparison that a node makes; structures compare all the same."""
 
-PLAN = Plan(rounds=1, leaders=1, children=6, converged=3, confirmed=0, smc=0)
+PLAN = Plan(rounds=1, leaders=1, children=6, converged=3, confirmed=1, smc=0)
 EFFORT = Effort(starts=6, thinned=2)
 MAX_NODES = 5
 """Larger structures cost more at every trial than a run has."""
@@ -70,7 +71,9 @@ def searched(
         metric: The data.
         space: The declared space, whose like parameters may be interchangeable.
         known: Structures found earlier, by their text with columns by name, and their
-            hyperparameters.
+            hyperparameters, from which their fits start. The leader is fitted from
+            other starts too; one whose hyperparameters are not as many as it has is
+            fitted like one that is not known.
         seed: Of the search.
     """
     data = read_observations(
@@ -81,16 +84,23 @@ def searched(
     )
     names = data.column_names
     grammar = grammar_of(names, space, len(data.X))
-    earlier = {}
+    settings = Settings(seed=seed)
+    initial = list(grammar.initial("small"))
+    earlier: dict[Structure, tuple[float, ...]] = {}
     for text, theta in known.items():
         try:
-            earlier[as_structure(text).resolve(names)] = tuple(theta)
+            structure = as_structure(text).resolve(names)
+            size = unfitted(structure, data, **settings.options()).log_posterior().dim
         except InputError:
             continue  # the space has changed since
+        if len(theta) == size:
+            earlier[structure] = tuple(theta)
+        elif structure not in initial:
+            initial.append(structure)
     found = search_observations(
-        grammar.initial("small"),
+        initial,
         data,
-        Settings(seed=seed),
+        settings,
         grammar=grammar,
         plan=PLAN,
         effort=EFFORT,

@@ -41,8 +41,8 @@ def generation_strategy(
             trials that are still running. With outcome constraints or several
             objectives the first two leave the choice to Ax.
         selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
-            ``"draw"`` for one drawn with its probability for each trial;
-            with several metrics each takes its winner.
+            ``"draw"`` for one drawn with its probability for each trial. With several
+            metrics each takes its winner in place of a mixture.
         initial: Number of scrambled Sobol trials first; trials attached by hand count,
             failed ones do not. 5 by default.
         seed: The run depends on it and on the observations alone.

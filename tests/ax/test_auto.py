@@ -36,11 +36,11 @@ def test_it_declines_at_first_then_searches_and_says_why():
     client = make_client(generation_strategy(initial=5, selection="winner"))
     advance(client, 8, symmetric)
     first = record(client)
-    assert (first.offered, first.searched_at, first.incumbents) == (["auto"], 0, {})
+    assert (first.offered, first.searched_at, first.incumbents) == (["auto"], {}, {})
     assert first.why == {"y": "7 observations are too few"}
     advance(client, 2, symmetric)
     found = record(client)
-    assert found.searched_at == 9
+    assert found.searched_at == {"y": 9}
     assert found.why["y"].startswith("9 observations: The data show")
     (best,) = found.incumbents["y"]
     assert found.chosen == found.incumbents
@@ -52,9 +52,9 @@ def test_it_declines_at_first_then_searches_and_says_why():
     }
     assert len(found.evidence["y"]) >= 4
     advance(client, 1, symmetric)
-    assert record(client).searched_at == 9
+    assert record(client).searched_at == {"y": 9}
     advance(client, 1, symmetric)
-    assert record(client).searched_at == 11
+    assert record(client).searched_at == {"y": 11}
 
 
 def test_like_parameters_are_offered_a_symmetry():
@@ -122,7 +122,13 @@ def test_a_failed_search_keeps_the_baseline(monkeypatch):
     client = make_client(generation_strategy(initial=9))
     with pytest.warns(FitWarning, match="no evidence.*Kept the structures in use"):
         advance(client, 10, symmetric)
-    assert (record(client).used, record(client).searched_at) == ("structure", 0)
+    assert (record(client).used, record(client).searched_at) == ("structure", {"y": 9})
+    # It is not tried again before the data have grown by a fifth.
+    advance(client, 1, symmetric)
+    assert (record(client).reasons, record(client).searched_at) == ([], {"y": 9})
+    with pytest.warns(FitWarning, match="no evidence"):
+        advance(client, 1, symmetric)
+    assert record(client).searched_at == {"y": 11}
 
 
 def space(*parameters):
@@ -172,7 +178,7 @@ def test_what_is_recorded_of_a_trial_stays_as_it_was():
     before = record_of_trial(client, 4).to_json()
     advance(client, 3)
     assert record_of_trial(client, 4).to_json() == before
-    assert record(client).searched_at > before["searched_at"]
+    assert record(client).searched_at["y"] > before["searched_at"]["y"]
 
 
 def test_hyperparameters_of_structures_not_drawn_are_kept():

@@ -70,12 +70,12 @@ def test_a_failed_comparison_keeps_the_incumbents(monkeypatch):
         advance(client, 4)
     assert record(client).used == "structure"
     assert record(client).incumbents == {}
-    assert record(client).searched_at == 0
+    assert record(client).searched_at == {"y": 3}
     assert "no evidence" in record(client).reasons[0]
     monkeypatch.undo()
     advance(client, 1)
     assert set(record(client).evidence["y"]) == {"Matern(2.5)", "RBF()"}
-    assert (record(client).searched_at, record(client).reasons) == (4, [])
+    assert (record(client).searched_at, record(client).reasons) == ({"y": 4}, [])
 
 
 @pytest.mark.filterwarnings("ignore:.*is left out:bokern.errors.FitWarning")
@@ -105,4 +105,4 @@ def test_it_degrades_if_the_winner_cannot_be_fitted_after_all(monkeypatch):
     break_structures(monkeypatch, lambda text: "Matern" not in text)
     advance(client, 1)
     assert set(record(client).evidence["y"]) == {"RBF()", "Linear()"}
-    assert (record(client).used, record(client).searched_at) == ("matern", 3)
+    assert (record(client).used, record(client).searched_at) == ("matern", {"y": 3})

@@ -48,14 +48,14 @@ def test_structures_are_compared_when_the_data_have_grown_by_a_fifth():
     seen = []
     for _ in range(4):
         advance(client, 1)
-        seen.append(record(client).searched_at)
+        seen.append(record(client).searched_at["y"])
     assert seen == [5, 6, 6, 8]
 
 
 def test_a_fixed_structure_is_never_compared():
     client = make_client(generation_strategy("RBF()", initial=3))
     advance(client, 5)
-    assert record(client).searched_at == 0
+    assert record(client).searched_at == {}
     config = node(client).generator_spec.fitted_adapter.generator.surrogate
     assert config.model_name_by_metric == {"y": "bokern:RBF()"}
 
@@ -212,7 +212,8 @@ def test_constant_targets():
     with pytest.warns(FitWarning, match="is constant"):
         advance(client, 5, lambda p: {"y": 1.0})
     known = record(client)
-    assert (known.used, known.incumbents, known.searched_at) == ("structure", {}, 0)
+    assert (known.used, known.incumbents) == ("structure", {})
+    assert known.searched_at == {"y": 4}
     (reason,) = known.reasons
     assert reason.startswith("no comparison for y: DataError: 'y' is constant")
 

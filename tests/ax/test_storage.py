@@ -51,7 +51,7 @@ def test_json(tmp_path):
     before, after, index, parameters = continue_elsewhere(path)
     assert before == known.to_json()
     assert (after["incumbents"], after["used"]) == (known.incumbents, "structure")
-    assert (after["searched_at"], index) == (6, 7)
+    assert (after["searched_at"], index) == ({"y": 6}, 7)
     here = client.get_next_trials(max_trials=1)[7]
     assert parameters == pytest.approx(here, abs=1e-6)
 
@@ -79,13 +79,13 @@ def test_a_copied_node_takes_its_incumbents_from_the_experiment():
     fresh = generation_strategy(THREE, initial=5)
     fresh.experiment = client._experiment
     fresh.fit(client._experiment)
-    assert fresh.current_node.incumbents == known.incumbents
+    assert fresh.current_node.memory.incumbents == known.incumbents
     clone = client._generation_strategy.clone_reset()
     clone.experiment = client._experiment
     # A clone starts with the cache; whatever is in it, the record counts.
-    clone._nodes[1].incumbents = {"y": {"Linear()": 1.0}}
+    clone._nodes[1].memory.incumbents = {"y": {"Linear()": 1.0}}
     clone.fit(client._experiment)
-    assert clone.current_node.incumbents == known.incumbents
+    assert clone.current_node.memory.incumbents == known.incumbents
 
 
 def test_acquisition_options_are_stored_with_the_node(tmp_path):

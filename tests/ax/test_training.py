@@ -6,8 +6,8 @@ import pytest
 import torch
 from ax.core.arm import Arm
 
-from bokern.ax import StructureRecord, generation_strategy
-from bokern.ax.occupied import repeats_failed, with_failed
+from bokern.ax import generation_strategy
+from bokern.ax.occupied import repeats, with_failed
 from bokern.ax.surrogate import data_generator
 from bokern.ax.training import training_data
 from bokern.errors import DataError
@@ -60,12 +60,14 @@ def test_failed_points_are_occupied():
     (point,) = with_failed(client._experiment, None)["y"]
     assert point.parameters == {"a": 0.5, "b": 0.5}
     near, far = ({"a": 0.5005, "b": 0.5}, {"a": 0.52, "b": 0.5})
-    assert repeats_failed(client._experiment, Arm(near))
-    assert not repeats_failed(client._experiment, Arm(far))
+    assert repeats(client._experiment, Arm(near))
+    assert not repeats(client._experiment, Arm(far))
 
 
-def test_records_survive_json_and_foreign_documents():
-    record = StructureRecord(["RBF()"], "winner", {"y": {"RBF()": 1.0}}, 7)
-    assert StructureRecord.from_json(record.to_json()) == record
-    for foreign in (None, [], {}, {"version": 99}, {"version": 1, "odd": 1}):
-        assert StructureRecord.from_json(foreign) is None
+def test_a_point_that_was_tried_is_repeated_by_the_same_only():
+    client = make_client(generation_strategy("RBF()", initial=2))
+    index = client.attach_trial({"a": 0.5, "b": 1.0})
+    client.complete_trial(index, raw_data={"y": 1.0})
+    same, near = ({"a": 0.50005, "b": 1.0}, {"a": 0.5005, "b": 1.0})
+    assert repeats(client._experiment, Arm(same))
+    assert not repeats(client._experiment, Arm(near))
