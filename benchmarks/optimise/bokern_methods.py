@@ -8,6 +8,7 @@ import bokern
 from benchmarks.optimise.objectives import Parameters
 from benchmarks.optimise.recorder import Recorder
 from benchmarks.tasks import Record
+from bokern.ax import record_of
 
 
 def run_bokern(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
@@ -52,7 +53,10 @@ def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> Reco
 def _minimize(
     objective: Recorder, initial: list[Parameters], seed: int, **options: Any
 ) -> Record:
-    """Minimises, and says what was believed of the structure at the end."""
+    """Minimises, and says what was believed of the structure at the end.
+
+    ``explored`` and ``sobol`` count the trials for which a model had nothing to gain.
+    """
     result = bokern.minimize(
         objective,
         objective.problem.space,
@@ -62,10 +66,18 @@ def _minimize(
         progress=False,
         **options,
     )
+    trials = result.client._experiment.trials.values()
+    records = [record_of(run) for t in trials for run in t.generator_runs]
+    made = [r for r in records if r is not None]
+    found = {
+        "explored": sum(r.explored for r in made),
+        "sobol": sum(r.used == "sobol" for r in made),
+    }
     comparison = result.comparison
     if comparison is None:
-        return {}
+        return found
     return {
+        **found,
         "best": str(comparison.best),
         "invariant": comparison.probability("invariant"),
         "warped": comparison.probability("warped"),
