@@ -381,6 +381,10 @@ def _log_priors(
     A structure is not more probable because its rivals were dropped early.
     """
     resolved = [s.resolve(names) for s in structures]
-    also = {parse(attempt.structure).resolve(names) for attempt in trace}
+    also = {
+        parse(attempt.structure).resolve(names)
+        for attempt in trace
+        if attempt.looked_at
+    }
     others = sorted(also - set(resolved), key=str)
     return structure_log_prior([*resolved, *others])[: len(structures)]
