@@ -6,10 +6,11 @@ from bokern.evidence.data import data_fingerprint, log_jacobian
 from bokern.evidence.laplace import laplace, laplace_integral
 from bokern.evidence.loo import LeaveOneOut, leave_one_out
 from bokern.evidence.plug_in import plug_in
-from bokern.evidence.result import FLAGS, Evidence, preference
+from bokern.evidence.result import AVERAGE_WITHIN, FLAGS, Evidence, preference
 from bokern.evidence.smc import SMCResult, run_smc, smc, smc_applies
 
 __all__ = [
+    "AVERAGE_WITHIN",
     "FLAGS",
     "Evidence",
     "LeaveOneOut",

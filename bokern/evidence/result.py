@@ -138,9 +138,13 @@ _JSON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
+AVERAGE_WITHIN = 5.0
+"""Nats below which a preference is not strong: such structures are averaged."""
+
+
 def preference(gap: float) -> str:
     """A gap in nats in words: no preference, weak, moderate or strong."""
-    for limit, word in ((1.0, "no"), (3.0, "a weak"), (5.0, "a moderate")):
+    for limit, word in ((1.0, "no"), (3.0, "a weak"), (AVERAGE_WITHIN, "a moderate")):
         if abs(gap) < limit:
             return f"{word} preference"
     return "a strong preference"

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from plotly import graph_objects as go
 
+from bokern.evidence import AVERAGE_WITHIN
 from bokern.reporting.digits import nats
 from bokern.reporting.results import ComparisonLike
 from bokern.reporting.theme import LONGEST_LABEL, MUTED, family_colour, finish, label
@@ -14,9 +15,6 @@ from bokern.reporting.theme import LONGEST_LABEL, MUTED, family_colour, finish, 
 __all__ = ["evidence_bars"]
 
 LONGEST_TICK = 60
-
-STRONG = 5.0
-"""Nats; a smaller gap means that structures are averaged rather than picked."""
 
 
 def evidence_bars(found: ComparisonLike) -> go.Figure:
@@ -34,7 +32,7 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
     error = np.nan_to_num(table["standard_error"].to_numpy(dtype=float))
     figure = go.Figure()
     figure.add_vrect(
-        x0=-STRONG, x1=0, fillcolor="rgba(110, 119, 129, 0.14)", line_width=0
+        x0=-AVERAGE_WITHIN, x1=0, fillcolor="rgba(110, 119, 129, 0.14)", line_width=0
     )
     for family in dict.fromkeys(table["family"]):
         mine = np.flatnonzero((table["family"] == family).to_numpy())
@@ -52,7 +50,7 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
             font={"color": MUTED, "size": 12},
         )
     longest = max((len(str(flags)) for flags in table["flags"]), default=0)
-    lowest = float((gap - error).min(initial=-STRONG))
+    lowest = float((gap - error).min(initial=-AVERAGE_WITHIN))
     figure.update_layout(
         barmode="overlay",
         margin={"r": 60 + 8 * min(longest, LONGEST_LABEL)},
@@ -78,8 +76,8 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
     caption = (
         "Log evidence of each structure relative to the highest, in nats (differences "
         "of natural logarithms; 5 nats are odds of 148 to 1). "
-        f"{errors} The shaded band is {STRONG:g} nats wide: structures inside it are "
-        "better averaged than picked. Structures are in the order of their "
+        f"{errors} The shaded band is {AVERAGE_WITHIN:g} nats wide: structures inside it "
+        "are better averaged than picked. Structures are in the order of their "
         "probabilities, in which the prior has its part. "
         "Hollow markers carry a flag."
     )

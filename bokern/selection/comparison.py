@@ -14,7 +14,7 @@ from torch import Tensor
 
 from bokern.build import restored, unfitted
 from bokern.errors import InputError, StorageError
-from bokern.evidence import FLAGS, Evidence, preference
+from bokern.evidence import AVERAGE_WITHIN, FLAGS, Evidence, preference
 from bokern.inputs import Observations
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import storage
@@ -27,9 +27,6 @@ from bokern.structures import Structure, as_structure, parse
 
 SHOWN = 12
 """Rows of a printed table."""
-
-AVERAGE_WITHIN = 5.0
-"""Structures this close to the best, in nats, share an average."""
 
 KINDS = frozenset(
     {

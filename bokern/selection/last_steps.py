@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from bokern.evidence import Evidence
+from bokern.evidence import AVERAGE_WITHIN, Evidence
 from bokern.fitting import FitResult
 from bokern.selection.jobs import NESTED_SLACK, Job, Outcome
 from bokern.selection.progress import Progress, note_fit, note_settled, note_unsettled
@@ -15,10 +15,6 @@ from bokern.structures import Structure
 WITHIN = 10.0
 """Nats behind the leader within which a structure goes on: the eventual winner was at
 most so far behind after a first look."""
-
-ALIKE_WITHIN = 5.0
-"""Nats behind the best within which all evidences are of one kind: these structures
-share an average, and Laplace's values lie up to 2 nats below sampled ones."""
 
 MENDINGS = 3
 """Passes in which structures start again from those they contain."""
@@ -121,7 +117,8 @@ def sample(
     """Samples the evidences of the finalists.
 
     Those within 5 nats of the best are all sampled, or all evidences stay Laplace's:
-    ranked together, the two would favour what was sampled.
+    ranked together, the two would favour what was sampled, since Laplace's values lie
+    up to 2 nats below sampled ones.
 
     Args:
         progress: Of the search.
@@ -135,11 +132,11 @@ def sample(
     """
     best = progress.finished
     finalists = [s for s in best if s.value > best[0].value - WITHIN]
-    close = [s for s in finalists if s.value > best[0].value - ALIKE_WITHIN]
+    close = [s for s in finalists if s.value > best[0].value - AVERAGE_WITHIN]
     chosen = [s for s in finalists if applies(_evidence(s))]
     too_large = [s for s in close if s not in chosen]
     if too_large or len(close) > most:
-        why = f"{len(close)} structures are within {ALIKE_WITHIN:g} nats of the best"
+        why = f"{len(close)} structures are within {AVERAGE_WITHIN:g} nats of the best"
         if too_large:
             why = f"{_named(too_large, names)} would take too long"
         if not (asked or chosen):
@@ -165,7 +162,7 @@ def sample(
         return []
     theirs = "its evidence is" if len(rest) == 1 else "their evidences are"
     return [
-        f"{_unsampled(rest, names)}, {ALIKE_WITHIN:g} to {WITHIN:g} nats behind the "
+        f"{_unsampled(rest, names)}, {AVERAGE_WITHIN:g} to {WITHIN:g} nats behind the "
         f"best: {theirs} Laplace's, lower by up to 2 nats"
     ]
 

@@ -25,11 +25,9 @@ from bokern.evidence import Evidence, laplace
 from bokern.inputs import Bounds, Observations, read_observations
 from bokern.models import StructuredGP
 from bokern.selection.comparison import Candidate, Comparison, Settings
+from bokern.selection.jobs import NESTED_SLACK
 from bokern.selection.outcome import with_outcome
 from bokern.structures import Structure, as_structure
-
-NESTED_SLACK = 0.01
-"""Nats by which a structure may fall short of one that it contains."""
 
 
 def compare(

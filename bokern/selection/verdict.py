@@ -7,12 +7,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bokern.evidence import FLAGS, Evidence, preference
+from bokern.evidence import AVERAGE_WITHIN, FLAGS, Evidence, preference
 from bokern.selection.attempt import Attempt
 from bokern.selection.axes import listed
-
-PICK_BEYOND = 5.0
-"""Nats; below, structures are averaged rather than picked."""
 
 REACHED = {
     "finalist": "sampled",
@@ -67,7 +64,7 @@ class Rival:
         prior = ""
         if self.leads == (self.gap > 0):
             prior = f", though {'more' if self.leads else 'less'} probable by its prior"
-        advice = "" if abs(self.gap) >= PICK_BEYOND else "; average rather than pick"
+        advice = "" if abs(self.gap) >= AVERAGE_WITHIN else "; average rather than pick"
         return f"{head} {self._error}{prior}: {self.words}{advice}."
 
     @property

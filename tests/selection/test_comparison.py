@@ -11,10 +11,9 @@ import pytest
 import torch
 
 from bokern.errors import InputError, StorageError
-from bokern.evidence import FLAGS, laplace
+from bokern.evidence import AVERAGE_WITHIN, FLAGS, laplace
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import Comparison, compare
-from bokern.selection.comparison import AVERAGE_WITHIN
 from bokern.structures import parse
 
 COLUMNS = [
