@@ -76,8 +76,8 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
     caption = (
         "Log evidence of each structure relative to the highest, in nats (differences "
         "of natural logarithms; 5 nats are odds of 148 to 1). "
-        f"{errors} The shaded band is {AVERAGE_WITHIN:g} nats wide: structures inside it "
-        "are better averaged than picked. Structures are in the order of their "
+        f"{errors} The shaded band is {AVERAGE_WITHIN:g} nats wide: structures inside "
+        "it are better averaged than picked. Structures are in the order of their "
         "probabilities, in which the prior has its part. "
         "Hollow markers carry a flag."
     )
