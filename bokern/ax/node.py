@@ -37,34 +37,27 @@ from bokern.ax.choice import (
     FALLBACK,
     Structures,
     check_selection,
-    drawn,
     is_auto,
     offered,
 )
 from bokern.ax.columns import in_space
+from bokern.ax.comparing import NEVER_HEALS, Comparing, reason
 from bokern.ax.library_warnings import without_library_warnings
-from bokern.ax.memory import GROWTH, Memory
+from bokern.ax.memory import Memory
 from bokern.ax.occupied import is_exhausted, repeats, with_failed
-from bokern.ax.record import KEY, StructureRecord, Weights, at_once, newest_record
-from bokern.ax.searching import compared, is_too_early, searched
+from bokern.ax.record import KEY, StructureRecord, Weights, at_once
 from bokern.ax.surrogate import (
-    data_generator,
     fitted_thetas,
     sobol_generator,
     structured_generator,
 )
-from bokern.ax.training import MetricData, training_data
-from bokern.errors import ColumnError, FitWarning, GroupError, StructureError
-from bokern.inputs import MIN_ROWS
+from bokern.errors import FitWarning
 from bokern.seeding import spawn
 from bokern.selection import Comparison
 from bokern.structures import Structure
 
 LEVELS = ("structure", "matern", "sobol")
 """What a node generates from, in the order in which it degrades."""
-
-NEVER_HEALS = (ColumnError, GroupError, StructureError)
-"""Errors of the user's structures, which more data cannot mend."""
 
 
 class StructureNode(GenerationNode):
@@ -143,7 +136,12 @@ class StructureNode(GenerationNode):
         self.generator_kwargs = dict(generator_kwargs or {})
         if isinstance(searched_at, int):
             searched_at = at_once(searched_at, incumbents or {})
-        self.memory = Memory(dict(incumbents or {}), dict(searched_at))
+        self._comparing = Comparing(
+            self.structures,
+            self.selection,
+            self.seed,
+            Memory(dict(incumbents or {}), dict(searched_at)),
+        )
         self._level = "structure"
         self._reasons: list[str] = []
         self._first = str(found[0])
@@ -168,6 +166,11 @@ class StructureNode(GenerationNode):
         )
 
     @property
+    def memory(self) -> Memory:
+        """What is known of the structures."""
+        return self._comparing.memory
+
+    @property
     def comparisons(self) -> dict[str, Comparison]:
         """The last comparison of each metric, if it was made in this process."""
         return self.memory.comparisons
@@ -179,7 +182,7 @@ class StructureNode(GenerationNode):
     ) -> None:
         space = experiment.search_space
         rows = len((experiment.lookup_data() if data is None else data).df)
-        self._recall(experiment, rows)
+        self._comparing.recall(experiment, rows)
         self._rows = rows
         self._reasons = []
         self._exploring = False
@@ -194,7 +197,7 @@ class StructureNode(GenerationNode):
                 if not self.memory.incumbents:
                     raise
                 # The structures offered fit the space, so it was one found earlier.
-                self._forget(error)
+                self._comparing.forget(error)
                 fitted = self._compare_and_fit(structures, experiment, data, kwargs)
             if not fitted:
                 self._degrade(experiment, data, kwargs)
@@ -207,90 +210,15 @@ class StructureNode(GenerationNode):
 
     def _compare_and_fit(
         self,
-        structures: tuple[Structure, ...],
+        structures: Sequence[Structure],
         experiment: Experiment,
         data: Data | None,
         kwargs: dict[str, Any],
     ) -> bool:
-        if len(structures) > 1 or is_auto(self.structures):
-            self._search_if_due(structures, experiment, data, kwargs)
+        self._reasons += self._comparing.update(
+            structures, experiment, data, self._rows, self.generator_kwargs, kwargs
+        )
         return self._fit_level("structure", experiment, data, kwargs)
-
-    def _recall(self, experiment: Experiment, rows: int) -> None:
-        """Takes over the newest record where it knows more than the node."""
-        trials = sum(len(t.arms) for t in experiment.trials.values())
-        if max(self.memory.searched_at.values(), default=0) > trials:
-            self.memory = Memory()
-        record = newest_record(experiment)
-        if (
-            record is not None
-            and record.offered == self.structures
-            and record.selection == self.selection
-            and self.memory.is_behind(record)
-        ):
-            self.memory.recall(record, rows)
-
-    def _forget(self, error: Exception) -> None:
-        """Drops what was found, which does not fit the search space any more."""
-        self.memory = Memory()
-        warnings.warn(
-            f"structures found earlier do not fit the search space ({error}): "
-            "dropped them",
-            FitWarning,
-            stacklevel=2,
-        )
-
-    def _search_if_due(
-        self,
-        structures: tuple[Structure, ...],
-        experiment: Experiment,
-        data: Data | None,
-        kwargs: dict[str, Any],
-    ) -> None:
-        """Compares the structures on each metric whose data have grown enough."""
-        # No metric has more observations than there are rows.
-        searched_at = self.memory.searched_at
-        oldest = min(
-            searched_at.get(m.signature, 0) for m in experiment.metrics.values()
-        )
-        if self._rows < max(MIN_ROWS, GROWTH * oldest):
-            return
-        reader = data_generator(self.generator_kwargs)
-        try:
-            reader.fit(experiment=experiment, data=data, **kwargs)
-            found = training_data(reader.fitted_adapter)
-        except Exception as error:
-            self._note("no data to compare structures on", error)
-            return
-        for metric in found:
-            if self.memory.is_due(metric.metric, len(metric.y)):
-                self._search(structures, experiment, metric)
-
-    def _search(
-        self,
-        structures: tuple[Structure, ...],
-        experiment: Experiment,
-        metric: MetricData,
-    ) -> None:
-        """Compares the structures on a metric; a failure keeps the incumbents."""
-        name, count, memory = metric.metric, len(metric.y), self.memory
-        seed = spawn(self.seed, "search", count)
-        if is_auto(self.structures) and is_too_early(metric):
-            memory.why[name] = f"{count} observations are too few"
-            return
-        memory.searched_at[name] = count
-        try:
-            if is_auto(self.structures):
-                space = experiment.search_space
-                found = searched(metric, space, memory.known(name), seed)
-            else:
-                found = compared(metric, structures, seed)
-        except NEVER_HEALS:
-            raise
-        except Exception as error:
-            self._note(f"no comparison for {name}", error)
-            return
-        memory.keep(name, found, self.selection)
 
     def _fit_level(
         self,
@@ -306,7 +234,7 @@ class StructureNode(GenerationNode):
         except NEVER_HEALS:
             raise
         except Exception as error:
-            self._note(f"{level} could not be fitted", error)
+            self._reasons.append(reason(f"{level} could not be fitted", error))
             return False
         if level == "structure":
             self.memory.theta = fitted_thetas(self.generator_specs[0], self._chosen)
@@ -330,11 +258,6 @@ class StructureNode(GenerationNode):
             stacklevel=2,
         )
 
-    def _note(self, what: str, error: Exception) -> None:
-        text = str(error).strip().splitlines()
-        reason = text[0] if text else "no message"
-        self._reasons.append(f"{what}: {type(error).__name__}: {reason[:300]}")
-
     def _use(self, level: str, experiment: Experiment) -> None:
         """Sets the generator spec of a level, keeping the present one if unchanged.
 
@@ -345,10 +268,12 @@ class StructureNode(GenerationNode):
             self.memory.keep_heaviest()
         acquisition = self._acquisition(experiment)
         memory = self.memory
-        self._chosen = self._selected(experiment) if level == "structure" else {}
+        trial = len(experiment.trials)
+        chosen = self._comparing.chosen(trial) if level == "structure" else {}
+        self._chosen = chosen
         wanted = (level, self._first, self._chosen, acquisition, self._rows)
         if level == "sobol":
-            seed = spawn(self.seed, "sobol", len(experiment.trials))
+            seed = spawn(self.seed, "sobol", trial)
             self.generator_specs = [sobol_generator(seed)]
         elif self._built_for != wanted:
             first = self._first if level == "structure" else str(FALLBACK)
@@ -363,16 +288,6 @@ class StructureNode(GenerationNode):
             ]
         self._built_for = wanted
         self._generator_spec_to_gen_from = self.generator_specs[0]
-
-    def _selected(self, experiment: Experiment) -> dict[str, Weights]:
-        """For each metric the structures that the next candidate comes from."""
-        if self.selection != "draw":
-            return dict(self.memory.incumbents)
-        trial = len(experiment.trials)
-        return {
-            metric: drawn(chosen, self.seed, "draw", metric, trial)
-            for metric, chosen in self.memory.incumbents.items()
-        }
 
     def _acquisition(self, experiment: Experiment) -> dict[str, Any]:
         """Keyword arguments of Ax's generator."""
@@ -454,7 +369,7 @@ class StructureNode(GenerationNode):
             except OptimizationComplete:
                 raise
             except Exception as error:
-                self._note(f"{self._level} gave no candidate", error)
+                self._reasons.append(reason(f"{self._level} gave no candidate", error))
                 if not self._degrade(experiment, data, {}):
                     raise
 

@@ -15,9 +15,8 @@ from bokern.ax.record import Thetas, Weights
 from bokern.ax.training import Unfitted, surrogate_of
 from bokern.models import MixtureGP, StructuredGP
 
-REFIT_STARTS, WARM_STARTS = 4, 1
-"""Optimisations per structure at each trial, and beside one that starts from the last
-fit; comparisons use more."""
+REFIT_STARTS = 4
+"""Optimisations per structure at each trial; comparisons use more."""
 
 
 def model_config(
@@ -31,7 +30,6 @@ def model_config(
         warm: Hyperparameters to start from, by the structures' text.
     """
     known = warm or {}
-    starts = WARM_STARTS if all(t in known for t in chosen) else REFIT_STARTS
     if len(chosen) == 1:
         (text,) = chosen
         return ModelConfig(
@@ -39,7 +37,7 @@ def model_config(
             model_options={
                 "structure": text,
                 "seed": seed,
-                "starts": starts,
+                "starts": REFIT_STARTS,
                 "warm": known.get(text),
             },
             name=f"bokern:{text}",
@@ -50,7 +48,7 @@ def model_config(
             "structures": list(chosen),
             "weights": list(chosen.values()),
             "seed": seed,
-            "starts": starts,
+            "starts": REFIT_STARTS,
             "warm": [known.get(text) for text in chosen],
         },
         name=f"bokern:mixture of {', '.join(chosen)}",

@@ -32,6 +32,9 @@ from bokern.structures import KernelSpace, Structure, as_structure
 
 ModuleT = TypeVar("ModuleT", bound=nn.Module)
 
+WARM_STARTS = 1
+"""Optimisations beside the one that starts from an earlier fit."""
+
 
 class StructuredGP(SingleTaskGP):
     r"""A single-task GP whose prior is a structure.
@@ -53,11 +56,11 @@ class StructuredGP(SingleTaskGP):
         outcome_transform: `Standardize` by default.
         input_transform: Such as `Normalize`.
         structure: A structure or its text; columns by number, or named x0, x1, ….
-        starts: Number of optimisations in `custom_fit`.
+        starts: Number of optimisations in `custom_fit`; with ``warm``, one beside it.
         seed: Of the starts.
         objective: ``"map"``, or ``"ml"`` for type-II maximum likelihood.
-        warm: One further start, ``k`` unconstrained hyperparameters; one of another
-            length is left out.
+        warm: A start from an earlier fit, ``k`` unconstrained hyperparameters, in place
+            of all others but one; left out if it is of another length or not finite.
 
     Raises:
         StructureError: If the structure is malformed or a kernel is passed.
@@ -314,10 +317,12 @@ class StructuredGP(SingleTaskGP):
 
     def _fit_one(self, objective: LogPosterior, warm: Tensor | None) -> FitResult:
         seed = seeding.spawn("fit", self.seed, self.structure)
-        if self.warm is not None and len(self.warm) == objective.dim:
-            own = objective.z.new_tensor([self.warm])
+        starts = self.starts
+        own = objective.z.new_tensor([self.warm or ()])
+        if own.shape[-1] == objective.dim and own.isfinite().all():
+            starts = min(starts, WARM_STARTS)
             warm = own if warm is None else torch.cat([own, warm.to(own)])
-        return fit_map(objective, starts=self.starts, seed=seed, warm=warm)
+        return fit_map(objective, starts=starts, seed=seed, warm=warm)
 
     def _element(self, module: ModuleT, index: tuple[int, ...]) -> ModuleT:
         """A copy of a mean or likelihood with the parameters of one batch element."""

@@ -118,7 +118,7 @@ def test_a_failed_search_keeps_the_baseline(monkeypatch):
     def search(*args, **kwargs):
         raise RuntimeError("no evidence")
 
-    monkeypatch.setattr("bokern.ax.node.searched", search)
+    monkeypatch.setattr("bokern.ax.comparing.searched", search)
     client = make_client(generation_strategy(initial=9))
     with pytest.warns(FitWarning, match="no evidence.*Kept the structures in use"):
         advance(client, 10, symmetric)

@@ -36,7 +36,7 @@ def test_structures_found_that_fit_no_more_are_searched_for_anew(monkeypatch, te
         seen.append(dict(known))
         return searching.compared(metric, [*map(searching.as_structure, TWO)], seed)
 
-    monkeypatch.setattr("bokern.ax.node.searched", searched)
+    monkeypatch.setattr("bokern.ax.comparing.searched", searched)
     client = make_client(generation_strategy(initial=9))
     advance(client, 10)
     plant(client, incumbents={"y": {text: 1.0}})
@@ -76,7 +76,7 @@ def test_metrics_are_compared_at_their_own_times(monkeypatch):
             raise RuntimeError("no evidence")
         return searching.compared(metric, structures, seed)
 
-    monkeypatch.setattr("bokern.ax.node.compared", compared)
+    monkeypatch.setattr("bokern.ax.comparing.compared", compared)
     client = make_client(
         generation_strategy(TWO, initial=5), constraints=["cost <= 1.2"]
     )

@@ -12,7 +12,7 @@ from gpytorch.settings import min_fixed_noise
 
 from bokern.errors import ColumnError, ShapeError, StructureError
 from bokern.hyperpriors import NOISE_FLOOR
-from bokern.models import StructuredGP
+from bokern.models import StructuredGP, exact
 from bokern.models.noise import KNOWN_NOISE_FLOOR, inferred_noise
 from tests.models.data import training_data
 
@@ -123,3 +123,25 @@ def test_a_fit_forgets_predictions_made_before():
     assert not used.training
     assert not fresh.training
     torch.testing.assert_close(used.posterior(X).mean, fresh.posterior(X).mean)
+
+
+@pytest.mark.parametrize(
+    ("extra", "value", "runs"),
+    [(0, 0.1, 2), (-1, 0.1, 6), (1, 0.1, 6), (0, float("nan"), 6), (None, 0.0, 6)],
+)
+def test_an_earlier_fit_takes_the_place_of_other_starts(
+    monkeypatch, extra, value, runs
+):
+    asked = []
+
+    def fit_map(objective, starts, seed, warm=None):
+        asked.append(starts + (0 if warm is None else len(warm)))
+        return real(objective, starts=1, seed=seed, warm=warm)
+
+    real = exact.fit_map
+    monkeypatch.setattr(exact, "fit_map", fit_map)
+    data = training_data()
+    size = StructuredGP(*data, structure="RBF()").log_posterior().dim
+    warm = None if extra is None else [value] * (size + extra)
+    StructuredGP(*data, structure="RBF()", starts=6, warm=warm).fit()
+    assert asked == [runs]
