@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bokern.build import fit
-    from bokern.optimize import choice, minimize
+    from bokern.optimize import Study, choice, minimize
     from bokern.reporting import report
     from bokern.selection import Comparison, compare, search
 
@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Comparison": "bokern.selection",
+    "Study": "bokern.optimize",
     "choice": "bokern.optimize",
     "compare": "bokern.selection",
     "fit": "bokern.build",
@@ -31,6 +32,7 @@ _MODULES = ("acquisition", "ax", "errors", "models", "problems", "structures")
 
 __all__ = [
     "Comparison",
+    "Study",
     "__version__",
     "choice",
     "compare",

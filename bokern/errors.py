@@ -42,6 +42,14 @@ class SpaceError(InputError):
     """A search space, a budget or an acquisition is malformed."""
 
 
+class TrialError(InputError):
+    """A trial does not exist, or is not in a state for what is asked of it."""
+
+
+class ExhaustedError(BokernError):
+    """Every point of a finite space has been tried."""
+
+
 class FitError(BokernError, RuntimeError):
     """No start led to a usable fit."""
 

@@ -20,6 +20,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {"gp-ucb": ("delta", "scale")}
 """Options of the acquisitions that have any."""
 
 
+WALK_BURNIN, WALK_THINNING = 256, 2
+"""Steps of the random walk within constraints, before the first start and between."""
+
 ACQUISITION_KEYS = ("botorch_acqf_class", "botorch_acqf_options")
 """Arguments of Ax's generator that belong to an acquisition."""
 
@@ -117,6 +120,20 @@ def exploring(generator_kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Keyword arguments with which Ax's generator goes where its model knows least."""
     others = {k: v for k, v in generator_kwargs.items() if k not in ACQUISITION_KEYS}
     return {**others, "botorch_acqf_class": Uncertainty}
+
+
+def gen_kwargs(space: SearchSpace) -> dict[str, Any]:
+    """Arguments of the ``gen`` of Ax's BoTorch generator.
+
+    BoTorch draws the starts of an acquisition's optimisation under constraints by a
+    random walk in Python, which by its defaults takes 40,000 steps: tens of seconds a
+    candidate. Starts need not be independent draws.
+    """
+    if not space.parameter_constraints or space_size(space) is not None:
+        return {}
+    options = {"n_burnin": WALK_BURNIN, "n_thinning": WALK_THINNING}
+    kwargs = {"num_restarts": 5, "raw_samples": 256, "options": options}
+    return {"model_gen_options": {"optimizer_kwargs": kwargs}}
 
 
 def merged(

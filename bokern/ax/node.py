@@ -29,6 +29,7 @@ from bokern.ax.acquisition import (
     check_acquisition,
     check_options,
     exploring,
+    gen_kwargs,
     is_plain,
     merged,
 )
@@ -284,6 +285,7 @@ class StructureNode(GenerationNode):
                     memory.theta if self._exploring else memory.warm,
                     self.seed,
                     acquisition,
+                    gen_kwargs(experiment.search_space),
                 )
             ]
         self._built_for = wanted

@@ -61,6 +61,7 @@ def structured_generator(
     warm: Thetas,
     seed: int,
     generator_kwargs: Mapping[str, Any],
+    gen_kwargs: Mapping[str, Any] | None = None,
 ) -> GeneratorSpec:
     """A generator with a structured model for each metric.
 
@@ -70,6 +71,7 @@ def structured_generator(
         warm: For each metric hyperparameters to start from, by the structures' text.
         seed: Seed of the starts of the fits.
         generator_kwargs: Further arguments of Ax's BoTorch generator.
+        gen_kwargs: Arguments of its ``gen``.
     """
     spec = SurrogateSpec(
         model_configs=[model_config(otherwise, seed)],
@@ -82,6 +84,7 @@ def structured_generator(
     return GeneratorSpec(
         Generators.BOTORCH_MODULAR,
         generator_kwargs={**generator_kwargs, "surrogate_spec": spec},
+        generator_gen_kwargs=dict(gen_kwargs or {}),
     )
 
 

@@ -1,4 +1,4 @@
-"""Minimise a black box with structures chosen by evidence."""
+"""Optimise black boxes with structures chosen by evidence, by themselves or by ask."""
 
 from __future__ import annotations
 
@@ -12,5 +12,7 @@ logging.getLogger("ax.storage.sqa_store.with_db_settings_base").addFilter(
 from bokern.optimize.loop import minimize  # noqa: E402
 from bokern.optimize.result import OptimizationResult  # noqa: E402
 from bokern.optimize.space import Choice, choice  # noqa: E402
+from bokern.optimize.study import Study  # noqa: E402
+from bokern.optimize.trial import Trial  # noqa: E402
 
-__all__ = ["Choice", "OptimizationResult", "choice", "minimize"]
+__all__ = ["Choice", "OptimizationResult", "Study", "Trial", "choice", "minimize"]

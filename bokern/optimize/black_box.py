@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import inspect
-import math
-import numbers
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from bokern.errors import SpaceError
-
-LARGEST = 1e100
-"""Values of this size or more are a failure: their squares overflow."""
+from bokern.errors import DataError, SpaceError
+from bokern.optimize.objectives import VALUE
+from bokern.optimize.values import read_values
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A value, or the reason why there is none."""
+    """Values, or the reason why there are none.
 
-    value: float = math.nan
+    Args:
+        values: By outcome.
+        sems: Their standard errors; None where they are unknown.
+        reason: Why there are none.
+    """
+
+    values: Mapping[str, float] = field(default_factory=dict)
+    sems: Mapping[str, float | None] = field(default_factory=dict)
     reason: str = ""
 
     @property
     def failed(self) -> bool:
-        """Whether there is no value."""
+        """Whether there are no values."""
         return bool(self.reason)
 
 
@@ -36,20 +40,28 @@ class BlackBox:
     ``f(parameters)``.
 
     Args:
-        f: The function.
+        f: The function. It returns a number, ``(number, standard error)``, or a
+            dictionary of these by outcome.
         names: Names of the parameters.
+        outcomes: Names of the outcomes.
 
     Raises:
         SpaceError: If it can be called in neither way.
     """
 
-    def __init__(self, f: Callable[..., Any], names: Sequence[str]) -> None:
+    def __init__(
+        self,
+        f: Callable[..., Any],
+        names: Sequence[str],
+        outcomes: Sequence[str] = (VALUE,),
+    ) -> None:
         if not callable(f):
             raise SpaceError(f"expected a function to minimise, got {f!r:.60}")
         self._f = f
+        self._outcomes = tuple(outcomes)
         self.takes_keywords = _takes_keywords(f, names)
 
-    def __call__(self, parameters: dict[str, Any]) -> Outcome:
+    def __call__(self, parameters: Mapping[str, Any]) -> Outcome:
         """The outcome at a point; exceptions and unusable values are failures."""
         try:
             if self.takes_keywords:
@@ -58,7 +70,23 @@ class BlackBox:
                 value = self._f(dict(parameters))
         except Exception as error:
             return Outcome(reason=f"{type(error).__name__}: {error}")
-        return _outcome(value)
+        try:
+            return Outcome(*read_values(*_split(value), self._outcomes))
+        except DataError as error:
+            return Outcome(reason=str(error))
+
+
+def _split(value: Any) -> tuple[Any, Any]:
+    """Values and standard errors of what a function returned."""
+    if isinstance(value, tuple) and len(value) == 2:
+        return value
+    if isinstance(value, Mapping):
+        pairs = {k: v if isinstance(v, tuple) else (v, None) for k, v in value.items()}
+        if all(len(pair) == 2 for pair in pairs.values()):
+            return {k: p[0] for k, p in pairs.items()}, {
+                k: p[1] for k, p in pairs.items()
+            }
+    return value, None
 
 
 def _takes_keywords(f: Callable[..., Any], names: Sequence[str]) -> bool:
@@ -86,22 +114,3 @@ def _takes_keywords(f: Callable[..., Any], names: Sequence[str]) -> bool:
             "these parameters by name, or one dictionary of them"
         ) from error
     return False
-
-
-def _outcome(value: Any) -> Outcome:
-    if getattr(value, "shape", None) is not None and hasattr(value, "item"):
-        if math.prod(value.shape) != 1:
-            return Outcome(reason=f"expected one number, got {math.prod(value.shape)}")
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        kind = type(value).__name__
-        return Outcome(reason=f"expected a number, got {value!r:.60} of type {kind}")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        return Outcome(reason=f"the value is {number}")
-    if abs(number) >= LARGEST:
-        return Outcome(reason=f"the value {number:g} is too large to model")
-    return Outcome(number)

@@ -1,31 +1,20 @@
-"""`minimize`: the whole loop, on Ax's client."""
+"""`minimize`: a study, run from its beginning to its end."""
 
 from __future__ import annotations
 
-import sys
-import time
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ax.api.client import Client
-from ax.core.trial import Trial
-from ax.exceptions.core import OptimizationComplete
-from tqdm import tqdm
-
-from bokern.ax import StructureNode, generation_strategy
-from bokern.ax.choice import Structures, offered
-from bokern.ax.columns import in_space
-from bokern.ax.occupied import is_exhausted
+from bokern.ax.choice import Structures
 from bokern.errors import SpaceError
 from bokern.inputs import is_whole
-from bokern.optimize.black_box import BlackBox, Outcome
-from bokern.optimize.quiet import quiet_ax
+from bokern.optimize.black_box import BlackBox
 from bokern.optimize.result import OptimizationResult
+from bokern.optimize.running import read_budget
+from bokern.optimize.settings import default_initial
 from bokern.optimize.space import Parameter, Value, read_points, read_space
-from bokern.optimize.trials import TrialTable, source_of
-from bokern.selection import Comparison
-
-METRIC = "objective"
+from bokern.optimize.study import Study
 
 
 def minimize(
@@ -33,14 +22,18 @@ def minimize(
     space: Mapping[str, Any],
     budget: int,
     *,
-    structures: Structures = "auto",
-    acquisition: str = "logei",
-    selection: str = "draw",
-    seed: int = 0,
+    structures: Structures | None = None,
+    acquisition: str | None = None,
+    selection: str | None = None,
+    seed: int | None = None,
     initial: int | Sequence[Mapping[str, Any]] | None = None,
     optimum: float | None = None,
     progress: bool | None = None,
     acquisition_options: Mapping[str, Any] | None = None,
+    constraints: Sequence[str] | str | None = None,
+    study: str | os.PathLike[str] | None = None,
+    parallel: int = 1,
+    time_limit: float | None = None,
 ) -> OptimizationResult:
     """Minimises a black box.
 
@@ -53,167 +46,65 @@ def minimize(
     Args:
         f: Called as ``f(**parameters)`` if its signature names every parameter of the
             space (or takes ``**keywords``) and needs no others, else as
-            ``f(parameters)`` with one dictionary.
+            ``f(parameters)`` with one dictionary. It returns a number, or
+            ``(number, standard error)``.
         space: Parameters by name: ``(0.0, 1.0)`` is a range, ``(1, 10)`` a range of
             whole numbers, ``(1e-5, 1e-1, "log")`` one on a log scale, ``[1, 2, 4]``
-            ordered values, ``choice("a", "b")`` unordered ones.
+            ordered values, ``choice("a", "b")`` unordered ones, ``3`` a fixed value.
         budget: Number of evaluations in all, the initial ones included.
-        structures: ``"auto"``, one structure or its text, or a list.
-        acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``.
+        structures: ``"auto"`` (the default), one structure or its text, or a list.
+        acquisition: ``"logei"`` (the default), ``"qlognei"`` or ``"gp-ucb"``.
         selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
-            ``"draw"`` for one drawn with its probability for each trial.
-        seed: The run depends on it and on the values alone.
+            ``"draw"`` (the default) for one drawn with its probability for each trial.
+        seed: The run depends on it and on the values alone; 0 by default.
         initial: Number of scrambled Sobol points first, or a list of points to evaluate
             first; by default 5 or twice the parameters, but at most half the budget.
         optimum: The known optimum, for regrets.
         progress: Whether to show progress; by default on a terminal only.
         acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule, such as
             ``{"delta": 0.1, "scale": 0.2}``, which are the defaults.
+        constraints: On parameters, such as ``["x + 2*y <= 1.5"]``.
+        study: File or database in which the run is kept; run again with the same, it
+            goes on where it ended. See `bokern.Study`.
+        parallel: Evaluations at a time, each in a process of its own if several.
+        time_limit: Seconds after which an evaluation is stopped and counts as failed.
 
     Returns:
         The best point, a table of the trials, and the last comparison of structures.
 
     Raises:
         SpaceError: If the space, the budget, the initial points, the acquisition or the
-            selection is malformed, or the function cannot take these parameters.
+            selection is malformed, the function cannot take these parameters, or the
+            study that is stored has another space.
+        StorageError: If the study cannot be stored.
         StructureError: If a structure is malformed.
         GroupError: If a group does not map the space to itself, or is too large.
         ColumnError: If a structure names a parameter that is not there.
     """
     parameters = read_space(space)
-    budget = _read_budget(budget)
+    budget = read_budget(budget)
     points, count = _read_initial(initial, parameters, budget)
-    black_box = BlackBox(f, [p.name for p in parameters])
-    seed = int(seed)
-    optimum = None if optimum is None else float(optimum)
-    strategy = generation_strategy(
-        structures, acquisition, selection, count, seed, acquisition_options
+    BlackBox(f, [p.name for p in parameters])
+    opened = Study(
+        study,
+        space,
+        constraints=constraints,
+        structures=structures,
+        acquisition=acquisition,
+        acquisition_options=acquisition_options,
+        selection=selection,
+        initial=count,
+        seed=seed,
     )
-    with quiet_ax():
-        client = Client()
-        client.configure_experiment(
-            name="minimize", parameters=[p.to_ax() for p in parameters]
-        )
-        client.configure_optimization(objective=f"-{METRIC}")
-        client.set_generation_strategy(strategy)
-        for structure in offered(structures):
-            in_space(structure, client._experiment.search_space)
-        run = _Run(client, black_box, [p.name for p in parameters])
-        show = sys.stderr.isatty() if progress is None else progress
-        with tqdm(total=budget, disable=not show, desc="minimize") as bar:
-            try:
-                run.to_the_end(points, budget, bar)
-            except BaseException as stop:
-                how = (
-                    f"stopped by {type(stop).__name__}"
-                    if isinstance(stop, Exception)
-                    else "interrupted"
-                )
-                run.notes.append(f"{how} after {len(run.table)} of {budget} trials")
-                stop.result = run.result(space, seed, optimum)  # type: ignore[attr-defined]
-                stop.add_note(
-                    f"{len(run.table)} finished trials are kept in the `result` "
-                    "attribute of this exception (sys.last_value.result at the prompt)"
-                )
-                raise
-    return run.result(space, seed, optimum)
-
-
-class _Run:
-    """One optimisation under way."""
-
-    def __init__(self, client: Client, black_box: BlackBox, names: list[str]) -> None:
-        self.client = client
-        self.black_box = black_box
-        self.table = TrialTable(names)
-        self.notes: list[str] = []
-
-    def to_the_end(
-        self, points: Sequence[dict[str, Value]], budget: int, bar: tqdm
-    ) -> None:
-        for point in points:
-            start = time.perf_counter()
-            self._evaluate(self.client.attach_trial(point), point, start, bar)
-        while len(self.table) < budget:
-            start = time.perf_counter()
-            candidates = self._next()
-            if not candidates:
-                self.notes.append(
-                    f"stopped after {len(self.table)} of {budget} trials: no point of "
-                    "the space is left to try"
-                )
-                return
-            for index, parameters in candidates.items():
-                self._evaluate(index, dict(parameters), start, bar)
-
-    def _next(self) -> Mapping[int, Mapping[str, Any]]:
-        """The next trial; none if no point is left."""
-        if is_exhausted(self.client._experiment):
-            return {}
-        try:
-            return self.client.get_next_trials(max_trials=1)
-        except OptimizationComplete:
-            return {}
-
-    def _evaluate(
-        self, index: int, parameters: dict[str, Any], start: float, bar: tqdm
-    ) -> None:
-        try:
-            outcome = self.black_box(parameters)
-        except BaseException as stop:
-            self.client.mark_trial_failed(index, failed_reason=type(stop).__name__)
-            raise
-        self._keep(index, parameters, outcome, time.perf_counter() - start)
-        if outcome.failed:
-            self.client.mark_trial_failed(index, failed_reason=outcome.reason)
-        else:
-            self.client.complete_trial(index, raw_data={METRIC: outcome.value})
-        bar.update()
-        bar.set_postfix_str(f"best {self.table.best_value:.6g}")
-
-    def _keep(
-        self, index: int, parameters: dict[str, Any], outcome: Outcome, seconds: float
-    ) -> None:
-        trial = self.client._experiment.trials[index]
-        assert isinstance(trial, Trial)
-        run = trial.generator_run
-        made = run is not None and run._generation_node_name is not None
-        source = source_of(run if made else None, METRIC)
-        self.table.add(index, parameters, outcome, source, seconds)
-
-    def result(
-        self, space: Mapping[str, Any], seed: int, optimum: float | None
-    ) -> OptimizationResult:
-        trials = self.table.to_frame()
-        if len(trials) and not self.table.best_parameters:
-            first = trials["reason"].iloc[0]
-            self.notes.append(f"every trial failed, the first with {first}")
-        return OptimizationResult(
-            best_parameters=self.table.best_parameters,
-            best_value=self.table.best_value,
-            trials=trials,
-            space=dict(space),
-            seed=seed,
-            client=self.client,
-            comparison=self._comparison(),
-            optimum=optimum,
-            notes=tuple(self.notes),
-        )
-
-    def _comparison(self) -> Comparison | None:
-        for node in self.client._generation_strategy._nodes:
-            if isinstance(node, StructureNode):
-                return node.comparisons.get(METRIC)
-        return None
-
-
-def _read_budget(budget: Any) -> int:
-    if not is_whole(budget) or budget < 1:
-        raise SpaceError(
-            f"budget is the number of evaluations, a whole number of 1 or more, got "
-            f"{budget!r}"
-        )
-    return int(budget)
+    return opened.run(
+        f,
+        budget,
+        first=points,
+        parallel=parallel,
+        time_limit=time_limit,
+        optimum=optimum,
+        progress=progress,
+    )
 
 
 def _read_initial(
@@ -221,7 +112,7 @@ def _read_initial(
 ) -> tuple[list[dict[str, Value]], int]:
     """Points to evaluate first, and how many trials come before the first model."""
     if initial is None:
-        return [], min(max(5, 2 * len(parameters)), max(1, budget // 2))
+        return [], min(default_initial(parameters), max(1, budget // 2))
     if is_whole(initial):
         points, count = [], int(initial)
     elif isinstance(initial, Sequence) and not isinstance(initial, str):

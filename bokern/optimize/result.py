@@ -5,17 +5,24 @@ from __future__ import annotations
 import html
 import json
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 from ax.api.client import Client
 
 from bokern.ax import structure_history
 from bokern.errors import StorageError
+from bokern.optimize.objectives import VALUE
+from bokern.optimize.pareto import pareto_trials
 from bokern.optimize.space import read_space
+from bokern.optimize.trial import COMPLETED, PENDING, Trial
 from bokern.selection import Comparison
+
+if TYPE_CHECKING:
+    from bokern.optimize.study import Study
 
 SCHEMA_VERSION = 1
 
@@ -39,6 +46,9 @@ class OptimizationResult:
             transforms; None if there was none.
         optimum: The known optimum, for regrets.
         notes: Anything worth knowing, such as an early stop.
+        objectives: Direction of each objective, by name. With several there is no one
+            best point, and `pareto` lists those that no other beats.
+        pareto: Trials that no other beats in all objectives; the best with one.
     """
 
     best_parameters: dict[str, Any]
@@ -50,11 +60,20 @@ class OptimizationResult:
     comparison: Comparison | None = None
     optimum: float | None = None
     notes: tuple[str, ...] = field(default=())
+    objectives: Mapping[str, str] = field(default_factory=lambda: {VALUE: "minimize"})
+    pareto: tuple[Trial, ...] = ()
 
     @property
     def regret(self) -> float | None:
-        """Best value less the known optimum."""
-        return None if self.optimum is None else self.best_value - self.optimum
+        """How far the best value is from the known optimum."""
+        if self.optimum is None:
+            return None
+        sign = 1.0 if self._minimizes else -1.0
+        return sign * (self.best_value - self.optimum)
+
+    @property
+    def _minimizes(self) -> bool:
+        return next(iter(self.objectives.values())) == "minimize"
 
     @property
     def structure_history(self) -> pd.DataFrame:
@@ -77,13 +96,19 @@ class OptimizationResult:
 
     def _headline(self) -> str:
         count = len(self.trials)
-        if not self.best_parameters:
-            return f"no value: none of {count} trials succeeded"
-        number = int(self.trials["value"].idxmin())
-        where = ", ".join(f"{k} = {_short(v)}" for k, v in self.best_parameters.items())
+        if not self.pareto:
+            some = (self.trials["status"] == "completed").any()
+            what = "kept the constraints" if some else "succeeded"
+            return f"no value: none of {count} trials {what}"
+        if len(self.objectives) > 1:
+            return (
+                f"{len(self.pareto)} of {count} trials are beaten by no other in "
+                f"{' and '.join(self.objectives)}"
+            )
+        (best,) = self.pareto
+        where = ", ".join(f"{k} = {_short(v)}" for k, v in best.parameters.items())
         return (
-            f"best value {self.best_value:.8g} at {where} "
-            f"(trial {self.trials['trial'][number]} of {count})"
+            f"best value {self.best_value:.8g} at {where} (trial {best.id} of {count})"
         )
 
     def _repr_html_(self) -> str:
@@ -120,6 +145,55 @@ class OptimizationResult:
                     f"{str(path)!r} cannot be written: {error}"
                 ) from error
         return text
+
+
+def result_of(
+    study: Study, optimum: float | None, notes: Sequence[str]
+) -> OptimizationResult:
+    """What a study found so far; pending trials are left out.
+
+    Args:
+        study: The study.
+        optimum: The known optimum, for regrets.
+        notes: Anything worth knowing.
+    """
+    problem = study.problem
+    trials = study.trials
+    trials = trials[trials["status"] != PENDING].reset_index(drop=True)
+    first = problem.objectives[0].name
+    pareto = study.pareto
+    if len(problem.objectives) == 1 and pareto:
+        pareto = [study.best]
+    said = list(notes)
+    if len(trials) and not (trials["status"] == COMPLETED).any():
+        reason = trials["reason"].iloc[0]
+        said.append(f"every trial failed, the first with {reason}")
+    best = pareto[0] if len(problem.objectives) == 1 and pareto else None
+    return OptimizationResult(
+        best_parameters={} if best is None else dict(best.parameters),
+        best_value=math.nan if best is None else best.values[first],
+        trials=trials,
+        space={p.name: p.declared for p in problem.parameters},
+        seed=study.options.seed,
+        client=study.client,
+        comparison=study.comparison,
+        optimum=optimum,
+        notes=tuple(said),
+        objectives={o.name: o.direction for o in problem.objectives},
+        pareto=tuple(pareto),
+    )
+
+
+def best_shown(study: Study) -> str:
+    """The best so far, for a progress line; empty if there is none."""
+    problem = study.problem
+    found = pareto_trials(study._state.of(COMPLETED), problem)
+    if not found:
+        return ""
+    if len(problem.objectives) > 1:
+        return f"{len(found)} best"
+    name = problem.objectives[0].name
+    return f"best {found[0].values[name]:.6g}"
 
 
 def _short(value: Any) -> str:

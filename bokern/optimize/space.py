@@ -18,8 +18,14 @@ RESERVED = ("trial", "value", "status", "generator", "structure", "seconds", "re
 
 HOW = (
     "write (0.0, 1.0) for real numbers, (1, 10) for whole numbers, (1e-5, 1e-1, 'log') "
-    "for a log scale, [1, 2, 4] for ordered values, choice('a', 'b') for unordered ones"
+    "for a log scale, [1, 2, 4] for ordered values, choice('a', 'b') for unordered "
+    "ones, 3 or 'a' for a value that is fixed"
 )
+
+MOST_VALUES = 1000
+"""Values of one choice: an unordered one becomes a column for each."""
+
+LONGEST_NAME = 200
 
 Kind = Literal["float", "int", "str", "bool"]
 Value = float | int | str | bool
@@ -46,7 +52,7 @@ class Parameter:
         kind: Type of its values.
         bounds: Lower and upper bound of a range; None for values.
         log: Whether the range is on a log scale.
-        values: The values of a choice; empty for a range.
+        values: The values of a choice, the only one if it is fixed; empty for a range.
         ordered: Whether the values are ordered.
     """
 
@@ -56,6 +62,29 @@ class Parameter:
     log: bool = False
     values: tuple[Value, ...] = ()
     ordered: bool = True
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it has one value, which is not searched."""
+        return len(self.values) == 1
+
+    @property
+    def declared(self) -> Any:
+        """The parameter as a user writes it in a space."""
+        if self.is_fixed:
+            return self.values[0]
+        if self.bounds is None:
+            return list(self.values) if self.ordered else Choice(self.values)
+        return (*self.bounds, "log") if self.log else self.bounds
+
+    @property
+    def size(self) -> int | None:
+        """Number of its values; None if they are real numbers of a range."""
+        if self.bounds is None:
+            return len(self.values)
+        if self.kind == "float":
+            return None
+        return int(self.bounds[1]) - int(self.bounds[0]) + 1
 
     def to_ax(self) -> RangeParameterConfig | ChoiceParameterConfig:
         """The configuration that Ax's client takes."""
@@ -76,9 +105,51 @@ class Parameter:
 
     def to_json(self) -> dict[str, Any]:
         """A JSON document that describes the parameter."""
+        if self.is_fixed:
+            return {"kind": self.kind, "value": self.values[0]}
         if self.bounds is None:
             return {"values": list(self.values), "ordered": self.ordered}
         return {"kind": self.kind, "bounds": list(self.bounds), "log": self.log}
+
+    @staticmethod
+    def from_json(name: str, document: Any) -> Parameter:
+        """The parameter that `to_json` described.
+
+        Raises:
+            SpaceError: If it is malformed.
+        """
+        match document:
+            case {"value": value}:
+                return _read(name, value)
+            case {"values": list(values), "ordered": True}:
+                return _read(name, values)
+            case {"values": list(values), "ordered": False}:
+                return _read(name, Choice(tuple(values)))
+            case {"kind": kind, "bounds": [low, high], "log": log}:
+                if kind == "float":
+                    low, high = _as_float(low), _as_float(high)
+                return _read(name, (low, high, "log") if log else (low, high))
+        raise SpaceError(f"parameter {name!r}: cannot read {document!r:.80}")
+
+    def at(self, unit: float) -> Value:
+        """The value that lies at a place of its range.
+
+        Args:
+            unit: From 0 to 1, uniform over the values of a choice and over a range, on
+                its own scale.
+        """
+        if self.bounds is None:
+            return self.values[min(int(unit * len(self.values)), len(self.values) - 1)]
+        low, high = self.bounds
+        if self.kind == "int":
+            # Each whole number has the same share of the scale.
+            low, high = (low - 0.5, high + 0.5) if not self.log else (low, high)
+        if self.log:
+            value = math.exp(math.log(low) + unit * (math.log(high) - math.log(low)))
+        else:
+            value = low + unit * (high - low)
+        value = min(max(value, self.bounds[0]), self.bounds[1])
+        return round(value) if self.kind == "int" else value
 
     def check(self, value: Any) -> Value:
         """The value, in the parameter's own type.
@@ -126,7 +197,10 @@ def read_space(space: Any) -> tuple[Parameter, ...]:
             "a space is a dictionary of at least one parameter, such as "
             f"{{'x': (0.0, 1.0)}}, got {space!r:.80}"
         )
-    return tuple(_read(name, declared) for name, declared in space.items())
+    found = tuple(_read(name, declared) for name, declared in space.items())
+    if all(parameter.is_fixed for parameter in found):
+        raise SpaceError("every parameter of the space is fixed: leave one to search")
+    return found
 
 
 def read_points(
@@ -152,7 +226,12 @@ def read_points(
 
 def _read(name: Any, declared: Any) -> Parameter:
     if not isinstance(name, str) or not name.strip():
-        raise SpaceError(f"a parameter's name is a word, got {name!r}")
+        raise SpaceError(f"a parameter's name is a word, got {name!r:.80}")
+    if len(name) > LONGEST_NAME:
+        raise SpaceError(
+            f"a parameter's name has {LONGEST_NAME} characters at most, {name[:20]!r}… "
+            f"has {len(name)}"
+        )
     if name in RESERVED:
         raise SpaceError(
             f"a parameter cannot be called {name!r}, which is a column of the table of "
@@ -164,6 +243,9 @@ def _read(name: Any, declared: Any) -> Parameter:
         return _read_values(name, declared, ordered=True)
     if isinstance(declared, tuple):
         return _read_range(name, declared)
+    value = _plain(declared)
+    if isinstance(value, str | bool) or _is_number(value):
+        return Parameter(name, type(value).__name__, values=(value,))  # type: ignore[arg-type]
     raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
 
 
@@ -217,10 +299,19 @@ def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
         raise SpaceError(f"parameter {name!r}: a value is repeated in {values!r:.80}")
     if len(values) < 2:
         raise SpaceError(
-            f"parameter {name!r} has one value only, {values[0]!r}: leave it out and "
-            "set it in the function"
+            f"parameter {name!r} has one value only: write {values[0]!r} by itself for "
+            "a value that is fixed"
+        )
+    if len(values) > MOST_VALUES:
+        raise SpaceError(
+            f"parameter {name!r} has {len(values)} values, at most {MOST_VALUES} can "
+            "be told apart: use a range, or fewer values"
         )
     return Parameter(name, kind, values=tuple(values), ordered=ordered)
+
+
+def _as_float(value: Any) -> Any:
+    return float(value) if _is_number(value) else value
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,261 @@
+"""An Ax experiment that mirrors a study, and from which its candidates come.
+
+It depends on the events of the study alone: trials enter it from the log, whoever made
+them, and with them what the node remembered of the structures. So a study that was
+opened again goes on as if it had never been closed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from ax.api.client import Client
+from ax.core.arm import Arm
+from ax.core.data import Data, DataRow
+from ax.core.generator_run import GeneratorRun
+from ax.core.parameter_constraint import ParameterConstraint
+from ax.core.trial import Trial as AxTrial
+from ax.exceptions.core import OptimizationComplete
+
+from bokern.ax import StructureNode, generation_strategy, record_of
+from bokern.ax.choice import AUTO, offered
+from bokern.ax.columns import in_space
+from bokern.ax.occupied import is_exhausted
+from bokern.ax.record import KEY
+from bokern.errors import ExhaustedError
+from bokern.optimize.constraints import Linear, is_plain_word
+from bokern.optimize.initial import initial_point
+from bokern.optimize.objectives import VALUE
+from bokern.optimize.quiet import quiet_ax
+from bokern.optimize.settings import Options, Problem
+from bokern.optimize.source import source_of
+from bokern.optimize.space import Value
+from bokern.optimize.trial import COMPLETED, FAILED, PENDING, Trial
+from bokern.selection import Comparison
+
+METRIC = "objective"
+"""What Ax calls the one outcome that has no name."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A point to be evaluated.
+
+    Args:
+        parameters: All of them, the fixed ones included.
+        generator: ``"sobol"``, or the structure of largest weight.
+        structure: All structures behind it, with their weights.
+        record: What the node remembers, as JSON.
+    """
+
+    parameters: dict[str, Value]
+    generator: str = "sobol"
+    structure: str = ""
+    record: Mapping[str, Any] | None = None
+
+
+class Mirror:
+    """The experiment and its strategy.
+
+    Args:
+        problem: What is optimised.
+        options: How candidates are chosen.
+
+    Raises:
+        StructureError: If a structure is malformed.
+        GroupError: If a group does not map the space to itself, or is too large.
+        ColumnError: If a structure names a parameter that is not there, or is fixed.
+        SpaceError: If the acquisition cannot serve the objectives and constraints.
+    """
+
+    def __init__(self, problem: Problem, options: Options) -> None:
+        self.problem = problem
+        self.options = options
+        self.metrics = _metrics(problem.outcomes)
+        self._index: dict[int, int] = {}
+        self._trials: dict[int, Trial] = {}
+        structures = AUTO if options.structures == (AUTO,) else options.structures
+        with quiet_ax():
+            self.client = Client()
+            self.client.configure_experiment(
+                name="study", parameters=[p.to_ax() for p in problem.searched]
+            )
+            self._optimize()
+            self._constrain()
+            self.client.set_generation_strategy(
+                generation_strategy(
+                    structures,
+                    options.acquisition,
+                    options.selection,
+                    initial=0,
+                    seed=options.seed,
+                    acquisition_options=options.acquisition_options or None,
+                )
+            )
+        self._node()._acquisition(self._experiment)
+        for structure in offered(structures):
+            in_space(structure, self._experiment.search_space)
+
+    @property
+    def _experiment(self) -> Any:
+        return self.client._experiment
+
+    def _node(self) -> StructureNode:
+        (node,) = self.client._generation_strategy._nodes
+        assert isinstance(node, StructureNode)
+        return node
+
+    def _optimize(self) -> None:
+        names = self.metrics
+        self.client.configure_optimization(
+            objective=", ".join(
+                f"-{names[o.name]}" if o.minimize else names[o.name]
+                for o in self.problem.objectives
+            ),
+            outcome_constraints=[
+                _bound(c, names) for c in self.problem.outcome_constraints
+            ],
+        )
+
+    def _constrain(self) -> None:
+        found = [
+            ParameterConstraint(inequality=_text(c)) for c in self.problem.constraints
+        ]
+        if found:
+            self._experiment.search_space.add_parameter_constraints(found)
+
+    # -- the past ------------------------------------------------------------------
+
+    def take(self, trials: Iterable[Trial]) -> None:
+        """Takes over trials that are new or have changed."""
+        rows: list[DataRow] = []
+        done: list[tuple[AxTrial, Trial]] = []
+        for trial in sorted(trials, key=lambda t: t.id):
+            if trial.id not in self._index:
+                self._begin(trial)
+            mine = self._experiment.trials[self._index[trial.id]]
+            was = self._trials.get(trial.id)
+            self._trials[trial.id] = trial
+            if trial.status == PENDING or (was and was.status != PENDING):
+                continue
+            done.append((mine, trial))
+            rows += self._rows(mine, trial)
+        if rows:
+            self._experiment.attach_data(Data(data_rows=rows))
+        for mine, trial in done:
+            if trial.status == COMPLETED:
+                mine.mark_completed()
+            else:
+                mine.mark_failed(reason=trial.reason)
+
+    def _begin(self, trial: Trial) -> None:
+        searched = {p.name: trial.parameters[p.name] for p in self.problem.searched}
+        run = GeneratorRun(
+            arms=[Arm(parameters=searched)],
+            gen_metadata=None if trial.record is None else {KEY: dict(trial.record)},
+        )
+        mine = self._experiment.new_trial(generator_run=run)
+        mine.mark_running(no_runner_required=True)
+        self._index[trial.id] = mine.index
+
+    def _rows(self, mine: AxTrial, trial: Trial) -> list[DataRow]:
+        assert mine.arm is not None
+        rows = []
+        for name, value in trial.values.items():
+            metric = self._experiment.metrics[self.metrics[name]]
+            sem = trial.sems.get(name)
+            rows.append(
+                DataRow(
+                    trial_index=mine.index,
+                    arm_name=mine.arm.name,
+                    metric_name=metric.name,
+                    metric_signature=metric.signature,
+                    mean=value,
+                    se=math.nan if sem is None else sem,
+                )
+            )
+        return rows
+
+    # -- the next ------------------------------------------------------------------
+
+    def propose(self) -> Candidate:
+        """The next point to evaluate.
+
+        Raises:
+            ExhaustedError: If every point of a finite space was tried.
+        """
+        with quiet_ax():
+            if is_exhausted(self._experiment):
+                raise ExhaustedError(
+                    "every point of the space has been tried or is pending: none is "
+                    "left to ask for"
+                )
+            if self._is_initial():
+                tried = [t.parameters for t in self._trials.values()]
+                return Candidate(initial_point(self.problem, self.options.seed, tried))
+            try:
+                strategy = self.client._generation_strategy
+                run = strategy.gen_single_trial(experiment=self._experiment)
+            except OptimizationComplete as stop:
+                raise ExhaustedError(f"no point is left to ask for: {stop}") from stop
+        generator, structure = source_of(run, self._first)
+        record = record_of(run)
+        found = run.arms[0].parameters
+        return Candidate(
+            {
+                p.name: p.check(p.values[0] if p.is_fixed else found[p.name])
+                for p in self.problem.parameters
+            },
+            generator,
+            structure,
+            None if record is None else record.to_json(),
+        )
+
+    def _is_initial(self) -> bool:
+        """Whether there are too few trials for a model."""
+        wanted = self.options.initial
+        statuses = [t.status for t in self._trials.values()]
+        begun = len(statuses) - statuses.count(FAILED)
+        return begun < wanted or statuses.count(COMPLETED) < max(1, wanted // 2)
+
+    @property
+    def _first(self) -> str:
+        """What Ax calls the first objective."""
+        return self.metrics[self.problem.objectives[0].name]
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The last comparison of the first objective, if made in this process."""
+        return self._node().comparisons.get(self._first)
+
+
+def _metrics(outcomes: Iterable[str]) -> dict[str, str]:
+    """What Ax calls each outcome: itself, if Ax can read it, else a word."""
+    found: dict[str, str] = {}
+    for number, name in enumerate(outcomes):
+        alias = name if is_plain_word(name) else f"outcome_{number}"
+        while alias in found.values() or alias == METRIC:
+            alias += "_"
+        found[name] = METRIC if name == VALUE else alias
+    return found
+
+
+def _text(constraint: Linear) -> str:
+    """A constraint on parameters as Ax reads it: no exponents, no sums of signs."""
+    terms = [f"{_digits(weight)}*{name}" for name, weight in constraint.weights]
+    return f"{' + '.join(terms)} <= {_digits(constraint.bound)}"
+
+
+def _bound(constraint: Linear, names: Mapping[str, str]) -> str:
+    """A constraint on an outcome as Ax reads it."""
+    ((name, weight),) = constraint.weights
+    relation = "<=" if weight > 0 else ">="
+    return f"{names[name]} {relation} {_digits(constraint.bound / weight)}"
+
+
+def _digits(number: float) -> str:
+    return np.format_float_positional(number, trim="0")

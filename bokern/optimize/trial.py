@@ -1,0 +1,55 @@
+"""A trial of a study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bokern.optimize.space import Value
+
+PENDING, COMPLETED, FAILED = "pending", "completed", "failed"
+
+Sems = Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One evaluation, planned or done.
+
+    Args:
+        id: Its number, from 0.
+        parameters: All of them, the fixed ones included.
+        status: ``"pending"``, ``"completed"`` or ``"failed"``.
+        values: Outcomes by name; empty unless completed.
+        sems: Standard errors of the outcomes; None where the noise is unknown.
+        reason: Why it failed.
+        generator: ``"initial"``, ``"sobol"``, or the structure of largest weight.
+        structure: All structures behind it, with their weights.
+        asked_at: When it was asked for or added, in seconds since 1970.
+        ended_at: When it was told or failed; None while it is pending.
+        seconds: From the beginning of the choice of its point to its end; NaN while it
+            is pending.
+        attempt: How often it was handed out.
+        record: What the generator remembers of the structures, as JSON.
+    """
+
+    id: int
+    parameters: Mapping[str, Value]
+    status: str = PENDING
+    values: Mapping[str, float] = field(default_factory=dict)
+    sems: Sems = field(default_factory=dict)
+    reason: str = ""
+    generator: str = "initial"
+    structure: str = ""
+    asked_at: float = 0.0
+    ended_at: float | None = None
+    seconds: float = math.nan
+    attempt: int = 1
+    record: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def value(self) -> float:
+        """Its only or first outcome; NaN if it has none."""
+        return next(iter(self.values.values()), math.nan)
