@@ -15,10 +15,14 @@ def without_library_warnings() -> Iterator[None]:
     """Hides retried factorisations and restarted acquisition optimisers.
 
     BoTorch retries both by itself. What is left after that raises an error, which the
-    node records and announces.
+    node records and announces. Nor does it help to hear at each trial that objectives
+    have no thresholds, or how Ax and BoTorch copy tensors and hand options to SciPy.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericalWarning)
         warnings.simplefilter("ignore", BotorchWarning)
         warnings.filterwarnings("ignore", "Optimization failed", RuntimeWarning)
+        warnings.filterwarnings("ignore", "Unknown solver options: n_thinning")
+        warnings.filterwarnings("ignore", ".*MultiObjective. without objective thresh")
+        warnings.filterwarnings("ignore", "To copy construct from a tensor")
         yield

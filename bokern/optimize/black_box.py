@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from bokern.errors import DataError, SpaceError
@@ -30,6 +31,11 @@ class Outcome:
     def failed(self) -> bool:
         """Whether there are no values."""
         return bool(self.reason)
+
+    @staticmethod
+    def of(error: Exception) -> Outcome:
+        """The failure that an exception is."""
+        return Outcome(reason=f"{type(error).__name__}: {error}")
 
 
 class BlackBox:
@@ -57,23 +63,30 @@ class BlackBox:
     ) -> None:
         if not callable(f):
             raise SpaceError(f"expected a function to minimise, got {f!r:.60}")
-        self._f = f
+        self.function = f
         self._outcomes = tuple(outcomes)
         self.takes_keywords = _takes_keywords(f, names)
 
-    def __call__(self, parameters: Mapping[str, Any]) -> Outcome:
-        """The outcome at a point; exceptions and unusable values are failures."""
-        try:
-            if self.takes_keywords:
-                value = self._f(**parameters)
-            else:
-                value = self._f(dict(parameters))
-        except Exception as error:
-            return Outcome(reason=f"{type(error).__name__}: {error}")
+    def bound(self, parameters: Mapping[str, Any]) -> Callable[[], Any]:
+        """The function at a point, which needs nothing of bokern to be called."""
+        if self.takes_keywords:
+            return partial(self.function, **parameters)
+        return partial(self.function, dict(parameters))
+
+    def outcome(self, value: Any) -> Outcome:
+        """What a returned value amounts to."""
         try:
             return Outcome(*read_values(*_split(value), self._outcomes))
         except DataError as error:
             return Outcome(reason=str(error))
+
+    def __call__(self, parameters: Mapping[str, Any]) -> Outcome:
+        """The outcome at a point; exceptions and unusable values are failures."""
+        try:
+            value = self.bound(parameters)()
+        except Exception as error:
+            return Outcome.of(error)
+        return self.outcome(value)
 
 
 def _split(value: Any) -> tuple[Any, Any]:

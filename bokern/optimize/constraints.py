@@ -54,7 +54,7 @@ class Linear:
 
     def __str__(self) -> str:
         terms = [f"{weight!r}*{_quoted(name)}" for name, weight in self.weights]
-        return f"{' + '.join(terms)} <= {self.bound!r}"
+        return f"{' + '.join(terms)} <= {self.bound!r}".replace("+ -", "- ")
 
     def excess(self, values: Mapping[str, Any]) -> float:
         """How far values exceed the bound; at most 0 where it is kept."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-from loky.process_executor import ProcessPoolExecutor, TerminatedWorkerError
+from loky.process_executor import (
+    ProcessPoolExecutor,
+    ShutdownExecutorError,
+    TerminatedWorkerError,
+)
 
 from bokern.optimize.black_box import BlackBox, Outcome
 
@@ -53,62 +56,77 @@ class Isolated:
     Args:
         black_box: To be evaluated; sent to the processes by cloudpickle, so that
             functions of a notebook will do.
-        slots: Evaluations at a time.
+        count: Evaluations at a time.
         time_limit: Seconds for each; None for no limit.
     """
 
     def __init__(
-        self, black_box: BlackBox, slots: int, time_limit: float | None
+        self, black_box: BlackBox, count: int, time_limit: float | None
     ) -> None:
-        self._black_box = black_box
-        self._time_limit = time_limit
-        self._threads = ThreadPoolExecutor(slots)
-        self._free: SimpleQueue[ProcessPoolExecutor | None] = SimpleQueue()
-        self._working: set[ProcessPoolExecutor] = set()
-        self._lock = threading.Lock()
-        self._closed = False
-        for _ in range(slots):
-            self._free.put(None)
+        self._slots = [_Slot(black_box, time_limit) for _ in range(count)]
+        self._free: SimpleQueue[_Slot] = SimpleQueue()
+        for slot in self._slots:
+            self._free.put(slot)
+        self._threads = ThreadPoolExecutor(count)
 
     def submit(self, parameters: Mapping[str, Any]) -> Future[Outcome]:
         """Begins an evaluation as soon as a slot is free."""
-        return self._threads.submit(self._evaluate, dict(parameters))
+        return self._threads.submit(self._evaluate, parameters)
 
-    def _evaluate(self, parameters: dict[str, Any]) -> Outcome:
-        worker = self._free.get() or ProcessPoolExecutor(max_workers=1)
-        with self._lock:
-            self._working.add(worker)
-        kept: ProcessPoolExecutor | None = worker
+    def _evaluate(self, parameters: Mapping[str, Any]) -> Outcome:
+        slot = self._free.get()
         try:
-            return worker.submit(self._black_box, parameters).result(self._time_limit)
-        except FutureTimeoutError:
-            kept = None
-            return Outcome(
-                reason=f"stopped at its time limit of {self._time_limit:g} s"
-            )
-        except TerminatedWorkerError:
-            kept = None
-            return Outcome(
-                reason="its process died: the function crashed, or memory ran out"
-            )
-        except Exception as error:  # what cannot be sent, in either direction
-            return Outcome(reason=f"{type(error).__name__}: {error}")
+            return slot.evaluate(parameters)
         finally:
-            with self._lock:
-                self._working.discard(worker)
-            if kept is None and not self._closed:
-                worker.shutdown(wait=False, kill_workers=True)
-            self._free.put(kept)
+            self._free.put(slot)
 
     def close(self) -> None:
         """Stops all processes."""
-        self._closed = True
-        with self._lock:
-            working = list(self._working)
-        for worker in working:
-            worker.shutdown(wait=False, kill_workers=True)
+        for slot in self._slots:
+            slot.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
-        while not self._free.empty():
-            worker = self._free.get()
-            if worker is not None:
-                worker.shutdown(wait=True, kill_workers=True)
+        for slot in self._slots:
+            slot.stop()  # what was begun meanwhile
+
+
+class _Slot:
+    """One process at a time, begun when it is needed."""
+
+    def __init__(self, black_box: BlackBox, time_limit: float | None) -> None:
+        self._black_box = black_box
+        self._time_limit = time_limit
+        self._worker: ProcessPoolExecutor | None = None
+
+    def evaluate(self, parameters: Mapping[str, Any]) -> Outcome:
+        """The outcome at a point."""
+        try:
+            if self._worker is None:
+                self._worker = _started(self._black_box.function)
+            future = self._worker.submit(self._black_box.bound(parameters))
+            return self._black_box.outcome(future.result(self._time_limit))
+        except FutureTimeoutError:
+            self.stop()
+            reason = f"stopped at its time limit of {self._time_limit:g} s"
+        except (TerminatedWorkerError, ShutdownExecutorError):
+            self.stop()
+            reason = "its process died: the function crashed, or memory ran out"
+        except Exception as error:  # also what cannot be sent, in either direction
+            return Outcome.of(error)
+        return Outcome(reason=reason)
+
+    def stop(self) -> None:
+        """Kills the process."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.shutdown(wait=True, kill_workers=True)
+
+
+def _started(f: Callable[..., Any]) -> ProcessPoolExecutor:
+    """A process that has the function, so that no evaluation is charged for its start.
+
+    Loky would take a process that grew by 300 MB, as one does that imports torch, for
+    one that leaks, and restart it.
+    """
+    worker = ProcessPoolExecutor(1, env={"LOKY_MAX_MEMORY_LEAK_SIZE": "1e18"})
+    worker.submit(callable, f).result()
+    return worker

@@ -19,14 +19,14 @@ from ax.core.data import Data, DataRow
 from ax.core.generator_run import GeneratorRun
 from ax.core.parameter_constraint import ParameterConstraint
 from ax.core.trial import Trial as AxTrial
-from ax.exceptions.core import OptimizationComplete
+from ax.exceptions.core import AxError, OptimizationComplete
 
 from bokern.ax import StructureNode, generation_strategy, record_of
 from bokern.ax.choice import AUTO, offered
 from bokern.ax.columns import in_space
 from bokern.ax.occupied import is_exhausted
 from bokern.ax.record import KEY
-from bokern.errors import ExhaustedError
+from bokern.errors import ExhaustedError, SpaceError
 from bokern.optimize.constraints import Linear, is_plain_word
 from bokern.optimize.initial import initial_point
 from bokern.optimize.objectives import VALUE
@@ -81,9 +81,7 @@ class Mirror:
         structures = AUTO if options.structures == (AUTO,) else options.structures
         with quiet_ax():
             self.client = Client()
-            self.client.configure_experiment(
-                name="study", parameters=[p.to_ax() for p in problem.searched]
-            )
+            self._declare()
             self._optimize()
             self._constrain()
             self.client.set_generation_strategy(
@@ -108,6 +106,13 @@ class Mirror:
         (node,) = self.client._generation_strategy._nodes
         assert isinstance(node, StructureNode)
         return node
+
+    def _declare(self) -> None:
+        parameters = [p.to_ax() for p in self.problem.searched]
+        try:
+            self.client.configure_experiment(name="study", parameters=parameters)
+        except AxError as error:  # such as a range that is very narrow
+            raise SpaceError(f"Ax refuses the space: {error}") from error
 
     def _optimize(self) -> None:
         names = self.metrics

@@ -499,7 +499,9 @@ class Study:
 
 def _first_options(given: Mapping[str, Any], problem: Problem) -> Options:
     """Options of a new study."""
-    initial = given["initial"] or default_initial(problem.parameters)
+    initial = given["initial"]
+    if initial is None:
+        initial = default_initial(problem.parameters)
     return Options.read({**given, "initial": initial}, Options())
 
 

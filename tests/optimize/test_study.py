@@ -1,0 +1,531 @@
+"""Ask, tell and fail; opening again; what is refused."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from bokern import Study, choice
+from bokern.errors import (
+    BoundsError,
+    ColumnError,
+    DataError,
+    ExhaustedError,
+    InputError,
+    SpaceError,
+    StorageError,
+    TrialError,
+)
+from bokern.optimize import ledger
+
+pytestmark = pytest.mark.integration
+SQUARE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+ONE = {"structures": "Matern(2.5)"}
+
+
+def bowl(p):
+    return (p["x"] - 0.3) ** 2 + (p["y"] - 0.6) ** 2
+
+
+def advance(study, count, value=bowl):
+    for _ in range(count):
+        trial = study.ask()
+        study.tell(trial, value(trial.parameters))
+    return study
+
+
+def points(study):
+    return study.trials[["x", "y"]].to_numpy().tolist()
+
+
+def test_ask_and_tell(tmp_path):
+    study = Study(tmp_path / "run.db", SQUARE, initial=3, **ONE)
+    trial = study.ask()
+    assert (trial.id, trial.status, trial.generator) == (0, "pending", "sobol")
+    assert study.pending == [trial]
+    assert math.isnan(trial.value)
+    done = study.tell(trial, 0.5)
+    assert (done.status, done.value, dict(done.sems)) == (
+        "completed",
+        0.5,
+        {"value": None},
+    )
+    assert study[0] == done
+    assert study.pending == []
+    advance(study, 4)
+    frame = study.trials
+    assert list(frame["generator"]) == ["sobol"] * 3 + ["Matern(2.5)"] * 2
+    assert list(frame.columns[:4]) == ["trial", "x", "y", "value"]
+    assert study.best.value == frame["value"].min()
+    assert len(study) == 5
+    assert "5 of 5 trials completed" in repr(study)
+    assert study.check() == []
+
+
+def test_opening_it_again_goes_on_as_if_never_closed(tmp_path):
+    options = {"structures": ["Matern(2.5)", "RBF()"], "initial": 4, "seed": 3}
+    whole = advance(Study(None, SQUARE, **options), 9)
+    for _ in range(9):
+        advance(Study(tmp_path / "run.db", SQUARE, **options), 1)
+    again = Study(tmp_path / "run.db")
+    assert points(again) == points(whole)
+    assert list(again.trials["structure"]) == list(whole.trials["structure"])
+    assert again.ask().parameters == whole.ask().parameters
+
+
+def test_another_process_goes_on(tmp_path):
+    place = tmp_path / "run.db"
+    advance(Study(place, SQUARE, initial=3, **ONE), 4)
+    script = (
+        "import sys, bokern; s = bokern.Study(sys.argv[1]); t = s.ask(); s.tell(t, 0.1)"
+    )
+    subprocess.run([sys.executable, "-c", script, place], check=True, timeout=120)
+    study = Study(place)
+    assert len(study) == 5
+    assert study[4].value == 0.1
+
+
+def test_two_handles_see_each_other(tmp_path):
+    one = Study(tmp_path / "run.db", SQUARE, initial=4, **ONE)
+    two = Study(tmp_path / "run.db")
+    for k in range(4):
+        a, b = one.ask(), two.ask()
+        assert {a.id, b.id} == {2 * k, 2 * k + 1}
+        assert a.parameters != b.parameters
+        two.tell(a, bowl(a.parameters))
+        one.tell(b.id, bowl(b.parameters))
+    assert points(one) == points(two)
+    assert (one.trials["status"] == "completed").all()
+
+
+def test_a_candidate_is_chosen_anew_if_another_was_asked_for_meanwhile(
+    tmp_path, monkeypatch
+):
+    one = advance(Study(tmp_path / "run.db", SQUARE, initial=3, **ONE), 3)
+    two = Study(tmp_path / "run.db")
+    mirror = one._mirrored()
+    propose, asked = mirror.propose, []
+
+    def interrupted():
+        found = propose()
+        if not asked:
+            asked.append(two.ask())
+        return found
+
+    monkeypatch.setattr(mirror, "propose", interrupted)
+    mine = one.ask()
+    assert (asked[0].id, mine.id) == (3, 4)
+    apart = [abs(mine.parameters[k] - asked[0].parameters[k]) for k in "xy"]
+    assert max(apart) > 1e-3
+
+
+def test_batches_of_pending_trials_differ():
+    study = advance(Study(None, SQUARE, initial=3, **ONE), 4)
+    trials = study.ask(3)
+    assert [t.id for t in trials] == [4, 5, 6]
+    found = np.array([[t.parameters["x"], t.parameters["y"]] for t in trials])
+    assert np.abs(found[:, None] - found).max(-1)[~np.eye(3, dtype=bool)].min() > 1e-3
+    assert len(study.pending) == 3
+
+
+def test_failures_are_kept_and_their_places_avoided():
+    study = Study(None, SQUARE, initial=3, **ONE)
+    advance(study, 3)
+    trial = study.ask()
+    assert study.fail(trial, "burst").reason == "burst"
+    assert study.trials["reason"][3] == "burst"
+    assert study.ask().parameters != trial.parameters
+    other = study.fail({"x": 0.5, "y": 0.5})
+    assert (other.status, other.reason) == ("failed", "no reason given")
+
+
+def test_points_of_ones_own():
+    study = Study(None, {**SQUARE, "n": 3}, **ONE)
+    mine = study.attach({"x": 0.25, "y": 0.75})
+    assert dict(mine.parameters) == {"x": 0.25, "y": 0.75, "n": 3}
+    assert (mine.status, mine.generator) == ("pending", "initial")
+    told = study.tell({"x": 0.25, "y": 0.75, "n": 3}, 1.0, 0.1)
+    assert (told.id, told.value, told.sems["value"]) == (1, 1.0, 0.1)
+
+
+def test_past_trials():
+    study = Study(None, SQUARE, initial=3, **ONE)
+    rows = [
+        {"parameters": {"x": 0.1 * k, "y": 0.5}, "values": float(k)} for k in range(4)
+    ]
+    found = study.add([*rows, {"parameters": {"x": 0.9, "y": 0.9}, "reason": "hot"}])
+    assert [t.status for t in found] == ["completed"] * 4 + ["failed"]
+    assert study.best.value == 0.0
+    assert study.ask().generator == "Matern(2.5)"
+    with pytest.raises(BoundsError, match=r"row 1: .*breaks") as caught:
+        Study(None, SQUARE, constraints=["x + y <= 1"]).add(
+            [rows[0], {"parameters": {"x": 0.8, "y": 0.8}, "values": 1.0}]
+        )
+    assert "row 1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"parameters": {"x": 0.1}, "values": 1.0}, "missing: \\['y'\\]"),
+        ({"parameters": {"x": 0.1, "y": 3.0}, "values": 1.0}, "lies in"),
+        ({"parameters": {"x": 0.1, "y": math.nan}, "values": 1.0}, "lies in"),
+        ({"parameters": {"x": 0.1, "y": "a"}, "values": 1.0}, "lies in"),
+        ({"parameters": {"x": 0.1, "y": 0.1, "z": 1}, "values": 1.0}, "unknown"),
+        ({"parameters": {"x": 0.1, "y": 0.1}, "values": math.nan}, "finite"),
+        ({"parameters": {"x": 0.1, "y": 0.1}}, "'reason' of a failure"),
+        ({"values": 1.0}, "'parameters'"),
+        (3, "'parameters'"),
+    ],
+)
+def test_past_trials_that_are_refused_leave_the_study_as_it_was(row, words):
+    study = Study(None, SQUARE)
+    good = {"parameters": {"x": 0.1, "y": 0.5}, "values": 1.0}
+    with pytest.raises(InputError, match=f"row 1: .*{words}"):
+        study.add([good, row])
+    assert len(study) == 0
+
+
+@pytest.mark.parametrize(
+    "value", [0.5, 1, np.float32(0.5), np.array([0.5]), torch.tensor([[0.5]])]
+)
+def test_values_that_are_accepted(value):
+    study = Study(None, SQUARE)
+    assert study.tell(study.ask(), value).value in (0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "sem", "words"),
+    [
+        (math.nan, None, "finite number"),
+        (math.inf, None, "finite number"),
+        (-math.inf, None, "finite number"),
+        (1e100, None, "too large"),
+        (10**400, None, "finite number"),
+        (None, None, "NoneType"),
+        ("3.2", None, "str"),
+        ("abc", None, "str"),
+        (1j, None, "complex"),
+        (True, None, "bool"),
+        ([0.1], None, "list"),
+        (np.zeros(2), None, "got 2"),
+        ({"loss": 1.0}, None, "unknown outcomes"),
+        ({}, None, "missing"),
+        (1.0, -0.1, "0 or more"),
+        (1.0, math.nan, "finite number"),
+        (1.0, "a", "standard error"),
+    ],
+)
+def test_values_that_are_refused_leave_the_study_as_it_was(value, sem, words):
+    study = Study(None, SQUARE)
+    trial = study.ask()
+    with pytest.raises(DataError, match=words) as caught:
+        study.tell(trial, value, sem)
+    assert "fail(trial, reason)" in str(caught.value)
+    assert study.pending == [trial]
+    assert study.tell(trial, 1.0, 0.0).sems == {"value": 0.0}
+
+
+def test_trials_that_are_refused():
+    study = Study(None, SQUARE)
+    told, failed = study.ask(2)
+    study.tell(told, 0.5)
+    study.fail(failed, "burst")
+    for trial, words in (
+        (told, "completed already with {'value': 0.5}"),
+        (failed, "failed already"),
+        (7, "no trial 7: this study has 2, numbered up to 1"),
+        (-1, "no trial -1"),
+        ("a", "a trial, its number or a dictionary"),
+        (None, "a trial, its number or a dictionary"),
+        (True, "a trial, its number or a dictionary"),
+        (1.0, "a trial, its number or a dictionary"),
+    ):
+        for action in (lambda t: study.tell(t, 1.0), study.fail):
+            with pytest.raises(TrialError, match=words):
+                action(trial)
+    assert study[0].value == 0.5
+    assert study[1].reason == "burst"
+    with pytest.raises(TrialError, match="no trial 9"):
+        study[9]
+
+
+def test_no_best_trial():
+    study = Study(None, SQUARE)
+    with pytest.raises(TrialError, match="none was completed"):
+        _ = study.best
+    study.fail(study.ask(), "burst")
+    with pytest.raises(TrialError, match="none was completed"):
+        _ = study.best
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
+def test_numbers_of_trials_that_are_refused(count):
+    with pytest.raises(InputError, match="1 or more"):
+        Study(None, SQUARE).ask(count)
+
+
+def test_a_finite_space_is_used_up():
+    study = Study(None, {"n": [1, 2, 3], "k": choice("a", "b")}, initial=2, **ONE)
+    with pytest.raises(InputError, match="the space has 6 points"):
+        study.ask(7)
+    seen = {tuple(study.ask().parameters.items()) for _ in range(6)}
+    assert len(seen) == 6
+    with pytest.raises(ExhaustedError, match="none is left"):
+        study.ask()
+    assert len(study) == 6
+
+
+def test_a_lease_that_ran_out(tmp_path):
+    study = Study(tmp_path / "run.db", SQUARE)
+    trial = study.ask(lease=0.05)
+    kept = study.ask(lease=100.0)
+    time.sleep(0.1)
+    again = study.ask(lease=100.0)
+    assert (again.id, again.attempt) == (trial.id, 2)
+    assert study.ask().id == 2
+    # Whoever comes first with a value is believed.
+    assert study.tell(trial, 0.5).value == 0.5
+    with pytest.raises(TrialError, match="completed already"):
+        study.tell(again, 0.6)
+    study.renew(kept, 0.01)
+    time.sleep(0.05)
+    assert study.ask().id == kept.id
+    with pytest.raises(InputError, match="seconds > 0"):
+        study.ask(lease=-1)
+
+
+def test_trials_of_a_process_that_is_gone_are_handed_out_at_once(tmp_path, monkeypatch):
+    study = Study(tmp_path / "run.db", SQUARE)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    host = ledger.me().rpartition(":")[0]
+    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"{host}:{gone.pid}")
+    trial = study.ask(lease=1000.0)
+    monkeypatch.undo()
+    assert study.ask(lease=1000.0).id == trial.id
+    assert study.ask(lease=1000.0).id == trial.id + 1
+    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"elsewhere:{gone.pid}")
+    other = study.ask(lease=1000.0)
+    monkeypatch.undo()
+    assert study.ask().id == other.id + 1
+
+
+def test_maximising():
+    study = Study(None, SQUARE, "maximize", initial=3, **ONE)
+    advance(study, 6, lambda p: -bowl(p))
+    assert study.best.value == study.trials["value"].max()
+    # The model's points do better than the initial ones if the sign is right.
+    assert study.best.id >= 3
+
+
+def test_several_objectives_and_a_constraint(tmp_path):
+    study = Study(
+        tmp_path / "run.db",
+        SQUARE,
+        {"loss": "minimize", "gain (%)": "maximize"},
+        outcome_constraints=["cost >= 0.1"],
+        initial=4,
+        **ONE,
+    )
+    for _ in range(7):
+        trial = study.ask()
+        x, y = trial.parameters["x"], trial.parameters["y"]
+        study.tell(trial, {"loss": x**2, "gain (%)": x + y, "cost": y})
+    with pytest.raises(TrialError, match="pareto lists"):
+        _ = study.best
+    best = study.pareto
+    assert 0 < len(best) < 7
+    for one in study.trials.itertuples():
+        if one.cost < 0.1:
+            assert one.trial not in {t.id for t in best}
+    for t in best:
+        assert not any(
+            o.values["loss"] < t.values["loss"]
+            and o.values["gain (%)"] > t.values["gain (%)"]
+            for o in best
+        )
+    with pytest.raises(DataError, match=r"\['cost'\] are missing"):
+        study.tell(study.ask(), {"loss": 1.0, "gain (%)": 0.0})
+    again = Study(tmp_path / "run.db")
+    assert again.problem == study.problem
+    assert [t.id for t in again.pareto] == [t.id for t in best]
+
+
+def test_constraints_hold_for_each_candidate():
+    space = {"x": (0.0, 1.0), "n": (1, 5), "lr": (1e-4, 1.0, "log")}
+    study = Study(None, space, constraints=["x + 0.1*n <= 0.5"], initial=4, **ONE)
+    advance(study, 7, lambda p: -p["x"] - 0.1 * p["n"] + math.log10(p["lr"]) ** 2)
+    total = study.trials["x"] + 0.1 * study.trials["n"]
+    assert total.max() <= 0.5 + 1e-8
+    with pytest.raises(BoundsError, match="breaks"):
+        study.attach({"x": 0.9, "n": 5, "lr": 0.1})
+
+
+def test_narrow_constraints_leave_room_for_initial_points():
+    study = Study(
+        None,
+        {f"x{i}": (0.0, 1.0) for i in range(5)},
+        constraints=["x0 + x1 + x2 + x3 + x4 <= 0.05"],
+        initial=3,
+        **ONE,
+    )
+    found = [study.ask().parameters for _ in range(3)]
+    assert all(sum(p.values()) <= 0.05 for p in found)
+    assert len({tuple(p.values()) for p in found}) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ({"space": {"x": (0.0, 2.0), "y": (0.0, 1.0)}}, r"'x': float in \[0.0, 1.0\]"),
+        ({"space": {"x": (0.0, 1.0)}}, "'y': .* stored, none given"),
+        ({"space": {**SQUARE, "z": [1, 2]}}, r"'z': none stored, \[1, 2\] given"),
+        ({"direction": "maximize"}, "minimize value stored, maximize value given"),
+        ({"space": SQUARE, "constraints": ["x + y <= 1"]}, "constraints: none stored"),
+        ({"outcome_constraints": ["cost <= 1"]}, "outcome constraints: none stored"),
+    ],
+)
+def test_another_problem_is_refused_with_the_difference(tmp_path, arguments, shown):
+    advance(Study(tmp_path / "run.db", SQUARE), 1)
+    with pytest.raises(SpaceError, match=shown):
+        Study(tmp_path / "run.db", **arguments)
+    assert len(Study(tmp_path / "run.db", SQUARE, "minimize")) == 1
+
+
+def test_options_may_change(tmp_path):
+    study = Study(tmp_path / "run.db", SQUARE, initial=3, **ONE)
+    advance(study, 4)
+    again = Study(tmp_path / "run.db", structures="RBF()", acquisition="gp-ucb")
+    assert again.options.structures == ("RBF()",)
+    advance(again, 1)
+    assert again.trials["structure"].tolist()[3:] == ["Matern(2.5)", "RBF()"]
+    # The other handle follows.
+    assert study.ask().structure == "RBF()"
+    assert Study(tmp_path / "run.db").options == again.options
+    with pytest.raises(ColumnError, match="gone"):
+        Study(tmp_path / "run.db", structures="RBF(columns=['gone'])")
+    assert Study(tmp_path / "run.db").options == again.options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({}, SpaceError, "needs a space"),
+        ({"space": {}}, SpaceError, "at least one parameter"),
+        ({"space": {"x": 1, "y": "a"}}, SpaceError, "every parameter .* is fixed"),
+        ({"space": SQUARE, "direction": "up"}, SpaceError, "'minimize' or 'maximize'"),
+        ({"space": SQUARE, "direction": {}}, SpaceError, "direction="),
+        ({"space": SQUARE, "direction": {"x": "minimize"}}, SpaceError, "rename one"),
+        ({"space": SQUARE, "direction": {"": "minimize"}}, SpaceError, "a word"),
+        (
+            {"space": SQUARE, "direction": {"status": "minimize"}},
+            SpaceError,
+            "column of the table",
+        ),
+        ({"space": SQUARE, "initial": 0}, SpaceError, "initial="),
+        ({"space": SQUARE, "seed": -1}, SpaceError, "seed="),
+        ({"space": SQUARE, "seed": 1.5}, SpaceError, "seed="),
+        ({"space": SQUARE, "name": ""}, SpaceError, "study's name"),
+        ({"space": SQUARE, "acquisition": "pi"}, SpaceError, "expected one of"),
+        ({"space": SQUARE, "selection": "all"}, SpaceError, "expected one of"),
+        (
+            {"space": SQUARE, "outcome_constraints": ["value <= 1"]},
+            SpaceError,
+            "is the objective",
+        ),
+        (
+            {
+                "space": SQUARE,
+                "acquisition": "gp-ucb",
+                "outcome_constraints": ["cost <= 1"],
+            },
+            SpaceError,
+            "gp-ucb handles one objective",
+        ),
+    ],
+)
+def test_arguments_that_are_refused_leave_no_file(tmp_path, arguments, error, words):
+    place = tmp_path / "run.db" if arguments else None
+    with pytest.raises(error, match=words):
+        Study(place, **arguments)
+    assert not (tmp_path / "run.db").exists()
+
+
+def test_a_place_without_a_study(tmp_path):
+    with pytest.raises(StorageError, match="pass a space to begin one"):
+        Study(tmp_path / "run.db")
+    Study(tmp_path / "run.db", SQUARE)
+    with pytest.raises(StorageError, match="holds no study 'other'"):
+        Study(tmp_path / "run.db", name="other")
+
+
+def test_a_newer_study_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("bokern.optimize.settings.SCHEMA", 2)
+    Study(tmp_path / "run.db", SQUARE)
+    monkeypatch.undo()
+    with pytest.raises(StorageError, match="of version 2, this bokern reads up to 1"):
+        Study(tmp_path / "run.db")
+
+
+def test_a_handle_can_be_sent_elsewhere(tmp_path):
+    study = advance(Study(tmp_path / "run.db", SQUARE), 2)
+    again = pickle.loads(pickle.dumps(study))
+    assert points(again) == points(study)
+    again.tell(again.ask(), 1.0)
+    assert len(study) == 3
+
+
+def test_names_of_all_kinds(tmp_path):
+    names = [
+        "größe",
+        "a b",
+        'say "x"',
+        "<b>bold</b>",
+        "n" * 200,
+        "gamma",
+        "E",
+        "lambda",
+    ]
+    space = dict.fromkeys(names, (0.0, 1.0))
+    study = Study(
+        tmp_path / "run.db", space, {"100 % <i>": "maximize"}, initial=3, **ONE
+    )
+    for _ in range(5):
+        trial = study.ask()
+        study.tell(trial, sum(trial.parameters.values()))
+    assert list(Study(tmp_path / "run.db").trials.columns[1:9]) == names
+    assert "100 % <i>" in study.trials
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e12, 1e70])
+def test_scales_of_values(scale):
+    study = Study(None, SQUARE, initial=3, **ONE)
+    advance(study, 6, lambda p: scale * bowl(p))
+    assert study.best.id >= 3
+
+
+def test_ranges_that_are_too_narrow_are_refused():
+    with pytest.raises(SpaceError, match=r"range .* is very small"):
+        Study(None, {"x": (0.0, 1e-14)})
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e12])
+def test_scales_of_parameters(scale):
+    study = Study(None, {"x": (0.0, scale), "y": (-scale, scale)}, initial=3, **ONE)
+    advance(study, 5, lambda p: p["x"] / scale + p["y"] / scale)
+    assert study.trials["y"].abs().max() <= scale
+
+
+def test_constant_values():
+    study = Study(None, SQUARE, initial=3, structures=["Matern(2.5)", "RBF()"])
+    with pytest.warns(UserWarning, match="constant"):
+        advance(study, 7, lambda p: 3.0)
+    assert study.best.value == 3.0
