@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import NoReturn
 
 from bokern.cli import texts
-from bokern.cli.kinds import from_one, from_zero, interval, positive_seconds
+from bokern.cli.kinds import from_one, from_zero, interval, positive_seconds, trial
 
 __all__ = ["parse", "parser"]
 
@@ -63,7 +63,9 @@ def parser() -> argparse.ArgumentParser:
         help=argparse.SUPPRESS,
     )
 
-    def command(name: str, description: str, epilog: str) -> argparse.ArgumentParser:
+    def command(
+        name: str, description: str, epilog: str, home: str = "", action: str = "run"
+    ) -> argparse.ArgumentParser:
         added = commands.add_parser(
             name,
             description=description,
@@ -72,10 +74,11 @@ def parser() -> argparse.ArgumentParser:
             parents=[common],
             allow_abbrev=False,
         )
-        added.set_defaults(module=f"bokern.cli.{name}")
+        added.set_defaults(module=f"bokern.cli.{home or name}", action=action)
         return added
 
     _add_demo(command("demo", texts.DEMO, texts.DEMO_EXAMPLES))
+    _add_studies(command)
     search = command("search", texts.SEARCH, texts.SEARCH_EXAMPLES)
     _add_table(search, "structures to choose from (default: a grammar of them)")
     _add_search(search)
@@ -90,6 +93,103 @@ def parser() -> argparse.ArgumentParser:
         "--json", action="store_true", help="print the list as JSON"
     )
     return top
+
+
+def _add_studies(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """Commands on studies."""
+    optimize = command("optimize", texts.OPTIMIZE, texts.OPTIMIZE_EXAMPLES)
+    _add_configuration(optimize)
+    optimize.add_argument(
+        "--resume", action="store_true", help="go on with a study that exists"
+    )
+    optimize.add_argument(
+        "--parallel",
+        type=from_one,
+        default=1,
+        metavar="N",
+        help="evaluations at a time (default: %(default)s)",
+    )
+    optimize.add_argument(
+        "--budget",
+        type=from_one,
+        metavar="N",
+        help="trials in all (default: as the configuration says)",
+    )
+    optimize.add_argument("--report", metavar="FILE", help="write an HTML report")
+    _add_configuration(command("new", texts.NEW, "", "optimize", "new"))
+    ask = command("ask", texts.ASK, texts.ASK_EXAMPLES, "asking", "ask")
+    _add_study(ask)
+    ask.add_argument(
+        "--count",
+        type=from_one,
+        default=1,
+        metavar="N",
+        help="trials to ask for (default: %(default)s)",
+    )
+    ask.add_argument(
+        "--lease",
+        type=positive_seconds,
+        metavar="SECONDS",
+        help="hand a trial out again if it was not told by then",
+    )
+    tell = command("tell", texts.TELL, texts.TELL_EXAMPLES, "asking", "tell")
+    _add_study(tell)
+    tell.add_argument(
+        "trial",
+        metavar="TRIAL",
+        type=trial,
+        help="its number, or the parameters of a new one as JSON",
+    )
+    tell.add_argument(
+        "value",
+        metavar="VALUE",
+        nargs="?",
+        help="a number, or numbers by outcome as JSON",
+    )
+    tell.add_argument(
+        "--sem", metavar="VALUE", help="standard error of the value (0: no noise)"
+    )
+    tell.add_argument("--failed", metavar="REASON", help="it failed: why")
+    for name, text in (
+        ("status", texts.STATUS),
+        ("best", texts.BEST),
+        ("leaderboard", texts.LEADERBOARD),
+    ):
+        _add_study(command(name, text, "", "showing", name))
+    report = command("report", texts.REPORT, "", "showing", "report")
+    _add_study(report)
+    report.add_argument("out", metavar="FILE", help="the page to write")
+    export = command("export", texts.EXPORT, texts.EXPORT_EXAMPLES, "moving", "export")
+    _add_study(export)
+    export.add_argument("file", metavar="FILE", help="the file to write")
+    export.add_argument(
+        "--form",
+        choices=("csv", "json", "ax"),
+        help="CSV, JSON, or a snapshot for Ax (default: by the file's ending)",
+    )
+    bring = command("import", texts.IMPORT, texts.IMPORT_EXAMPLES, "moving", "bring")
+    _add_study(bring)
+    bring.add_argument("file", metavar="FILE", help="the table, with a header")
+    check = command("check", texts.CHECK, texts.CHECK_EXAMPLES, "moving", "check")
+    _add_study(check)
+    check.add_argument(
+        "--repair", metavar="COPY", help="write all that is intact into a new file"
+    )
+
+
+def _add_configuration(to: argparse.ArgumentParser) -> None:
+    to.add_argument("config", metavar="CONFIG", help="the study, as YAML")
+    to.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def _add_study(to: argparse.ArgumentParser) -> None:
+    to.add_argument("study", metavar="STUDY", help="its file, or the URL of a database")
+    to.add_argument(
+        "--name",
+        default="study",
+        help="of the study, where a database holds several (default: %(default)s)",
+    )
+    to.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def _add_demo(to: argparse.ArgumentParser) -> None:

@@ -39,7 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")
             warnings.simplefilter("default", BokernWarning)
             _show_warnings(err)
-            return int(import_module(arguments.module).run(arguments, out, err))
+            action = getattr(import_module(arguments.module), arguments.action)
+            return int(action(arguments, out, err))
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else SUCCESS
     except KeyboardInterrupt:

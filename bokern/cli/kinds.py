@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 
-__all__ = ["from_one", "from_zero", "interval", "positive_seconds"]
+__all__ = ["from_one", "from_zero", "interval", "positive_seconds", "trial"]
 
 
 def from_one(text: str) -> int:
@@ -56,3 +56,15 @@ def interval(text: str) -> tuple[str, tuple[float, float]]:
             f"expected COLUMN=LOW:HIGH with LOW below HIGH, as in x1=0:1, got '{text}'"
         )
     return column, found
+
+
+def trial(text: str) -> int | str:
+    """The number of a trial, or the text of its parameters."""
+    if text.lstrip().startswith("{"):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected the number of a trial, or parameters as JSON, got '{text:.60}'"
+        ) from None

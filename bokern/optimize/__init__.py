@@ -10,9 +10,19 @@ logging.getLogger("ax.storage.sqa_store.with_db_settings_base").addFilter(
 )
 
 from bokern.optimize.loop import minimize  # noqa: E402
+from bokern.optimize.repair import Repair, repair  # noqa: E402
 from bokern.optimize.result import OptimizationResult  # noqa: E402
 from bokern.optimize.space import Choice, choice  # noqa: E402
 from bokern.optimize.study import Study  # noqa: E402
 from bokern.optimize.trial import Trial  # noqa: E402
 
-__all__ = ["Choice", "OptimizationResult", "Study", "Trial", "choice", "minimize"]
+__all__ = [
+    "Choice",
+    "OptimizationResult",
+    "Repair",
+    "Study",
+    "Trial",
+    "choice",
+    "minimize",
+    "repair",
+]

@@ -27,6 +27,10 @@ class Evaluator(Protocol):
         """Ends what is still running."""
 
 
+Make = Callable[[BlackBox, int, float | None], Evaluator]
+"""Makes an evaluator of a black box, evaluations at a time, and seconds for each."""
+
+
 class Here:
     """In this process, one at a time; what is not an `Exception` goes through.
 
@@ -45,6 +49,35 @@ class Here:
 
     def close(self) -> None:
         """Nothing runs on."""
+
+
+class InThreads:
+    """In threads of this process, for functions that start processes of their own.
+
+    Args:
+        black_box: To be evaluated. If its function has a method ``stop``, that is
+            called when a run ends early.
+        count: Evaluations at a time.
+        time_limit: Not used: the function keeps its own.
+    """
+
+    def __init__(
+        self, black_box: BlackBox, count: int, time_limit: float | None
+    ) -> None:
+        self._black_box = black_box
+        self._threads = ThreadPoolExecutor(count)
+
+    def submit(self, parameters: Mapping[str, Any]) -> Future[Outcome]:
+        """Begins an evaluation as soon as a thread is free."""
+        return self._threads.submit(self._black_box, parameters)
+
+    def close(self) -> None:
+        """Stops what is running."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        stop = getattr(self._black_box.function, "stop", None)
+        if stop is not None:
+            stop()
+        self._threads.shutdown(wait=True)
 
 
 class Isolated:

@@ -9,8 +9,8 @@ a truncation of the file cannot silently lose what was committed.
 from __future__ import annotations
 
 import os
+import secrets
 import sqlite3
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -425,8 +425,7 @@ def _make(path: Path) -> None:
         raise StorageError(
             f"{str(path)!r} cannot be made: there is no folder {str(path.parent)!r}"
         )
-    handle, draft = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         engine = sql.create_engine(f"sqlite:///{draft}", poolclass=NullPool)
         TABLES.create_all(engine)
@@ -440,7 +439,7 @@ def _make(path: Path) -> None:
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise StorageError(f"{str(path)!r} cannot be made: {_advice(error)}") from error
     finally:
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from bokern.errors import ExhaustedError, SpaceError
 from bokern.inputs import is_whole
 from bokern.optimize.black_box import BlackBox, Outcome
-from bokern.optimize.evaluators import Evaluator, Here, Isolated
+from bokern.optimize.evaluators import Evaluator, Here, Isolated, Make
 from bokern.optimize.result import OptimizationResult, best_shown, result_of
 from bokern.optimize.trial import PENDING, Trial
 
@@ -37,6 +37,7 @@ def run(
     time_limit: float | None = None,
     optimum: float | None = None,
     progress: bool | None = None,
+    make: Make | None = None,
 ) -> OptimizationResult:
     """See `Study.run`."""
     budget = read_budget(budget)
@@ -49,9 +50,10 @@ def run(
     points = [study._point(point) for point in first]
     optimum = None if optimum is None else float(optimum)
     show = sys.stderr.isatty() if progress is None else progress
-    evaluator: Evaluator = Here(black_box)
-    if parallel > 1 or time_limit is not None:
-        evaluator = Isolated(black_box, int(parallel), time_limit)
+    if make is None and parallel == 1 and time_limit is None:
+        evaluator: Evaluator = Here(black_box)
+    else:
+        evaluator = (make or Isolated)(black_box, int(parallel), time_limit)
     with ExitStack() as stack:
         stack.enter_context(closing(evaluator))
         bar = stack.enter_context(

@@ -19,16 +19,18 @@ from bokern.errors import (
     TrialError,
 )
 from bokern.inputs import is_whole
+from bokern.optimize.evaluators import Make
 from bokern.optimize.events import Body, Damage
+from bokern.optimize.exchange import rows_of
 from bokern.optimize.ledger import Ledger, me
 from bokern.optimize.log import EventLog, Lease
 from bokern.optimize.mirror import Candidate, Mirror
 from bokern.optimize.pareto import best_trial, pareto_trials
-from bokern.optimize.result import OptimizationResult
+from bokern.optimize.result import OptimizationResult, result_of
 from bokern.optimize.settings import Options, Problem, created, default_initial
 from bokern.optimize.space import Value
 from bokern.optimize.state import State
-from bokern.optimize.table import trial_table
+from bokern.optimize.table import leaderboard, trial_table
 from bokern.optimize.trial import COMPLETED, PENDING, Trial
 from bokern.optimize.values import read_values
 from bokern.selection import Comparison
@@ -302,19 +304,22 @@ class Study:
         self._now()
         self._ledger.lease([_number(trial)], lease)
 
-    def add(self, rows: Sequence[Mapping[str, Any]]) -> list[Trial]:
+    def add(self, data: Any) -> list[Trial]:
         """Adds past trials; all or none.
 
         Args:
-            rows: For each ``parameters``, and either ``values`` (with ``sems``, if
-                known), as `tell` takes them, or the ``reason`` of a failure.
+            data: A DataFrame with a column for each parameter and outcome, and perhaps
+                ``<outcome>_sem``, ``status`` and ``reason``; an Optuna study; an Ax
+                client or experiment; or a list of dictionaries with ``parameters`` and
+                either ``values`` (with ``sems``, if known), as `tell` takes them, or
+                the ``reason`` of a failure.
 
         Raises:
             InputError: If a row cannot be used; the message names it, and nothing is
                 added.
         """
         bodies = []
-        for number, row in enumerate(rows):
+        for number, row in enumerate(rows_of(data, self.problem)):
             try:
                 bodies.append(self._body(row))
             except InputError as error:
@@ -331,6 +336,7 @@ class Study:
         time_limit: float | None = None,
         optimum: float | None = None,
         progress: bool | None = None,
+        evaluator: Make | None = None,
     ) -> OptimizationResult:
         """Asks, evaluates and tells until the study has so many trials.
 
@@ -348,6 +354,10 @@ class Study:
                 failed; it runs in a process of its own then.
             optimum: The known optimum, for regrets.
             progress: Whether to show progress; by default on a terminal only.
+            evaluator: Where the function is evaluated, such as
+                `bokern.optimize.evaluators.InThreads`, called with the function,
+                ``parallel`` and ``time_limit``; by default in this process, or in
+                others if there are several or a time limit.
 
         Raises:
             SpaceError: If the function cannot take the parameters, or an argument is
@@ -356,7 +366,23 @@ class Study:
         """
         from bokern.optimize.running import run
 
-        return run(self, f, budget, first, parallel, time_limit, optimum, progress)
+        limits = (parallel, time_limit)
+        return run(self, f, budget, first, *limits, optimum, progress, evaluator)
+
+    def result(self, optimum: float | None = None) -> OptimizationResult:
+        """What was found so far, as `bokern.report` takes it; see `run`."""
+        return result_of(self, optimum, ())
+
+    @property
+    def leaderboard(self) -> pd.DataFrame:
+        """The structures compared last, for each objective and constrained outcome.
+
+        Columns are ``outcome``, ``structure``, ``log_evidence``, ``standard_error``
+        (nats, of the values after Ax's transforms), ``gap`` to the best,
+        ``probability`` and ``observations`` when it was made; the most probable first.
+        Empty before the first comparison.
+        """
+        return leaderboard(self._now().trials.values(), self._mirrored().metrics)
 
     def check(self) -> list[Damage]:
         """Where the log is not as it was written; an empty list if it is sound.

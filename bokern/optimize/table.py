@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
+from bokern.ax import StructureRecord
 from bokern.optimize.settings import Problem
 from bokern.optimize.trial import Trial
 
@@ -34,3 +35,43 @@ def trial_table(trials: Iterable[Trial], problem: Problem) -> pd.DataFrame:
     last = ["status", "generator", "structure", "seconds", "reason"]
     columns = ["trial", *problem.names, *problem.outcomes, *last]
     return pd.DataFrame(rows, columns=columns)
+
+
+RANKED = (
+    "outcome",
+    "structure",
+    "log_evidence",
+    "standard_error",
+    "gap",
+    "probability",
+    "observations",
+)
+
+
+def leaderboard(trials: Iterable[Trial], metrics: Mapping[str, str]) -> pd.DataFrame:
+    """The structures of the newest record, ranked.
+
+    Args:
+        trials: Of the study.
+        metrics: What Ax calls each outcome.
+    """
+    newest = [t for t in sorted(trials, key=lambda t: t.id) if t.record is not None][
+        -1:
+    ]
+    record = StructureRecord.from_json(newest[0].record) if newest else None
+    rows: list[dict[str, Any]] = []
+    for outcome, metric in metrics.items():
+        found = {} if record is None else record.evidence.get(metric, {})
+        best = max((e["log_evidence"] for e in found.values()), default=0.0)
+        ranked = sorted(found.items(), key=lambda item: -item[1]["probability"])
+        rows += [
+            {
+                "outcome": outcome,
+                "structure": structure,
+                **numbers,
+                "gap": numbers["log_evidence"] - best,
+                "observations": record.searched_at.get(metric, 0) if record else 0,
+            }
+            for structure, numbers in ranked
+        ]
+    return pd.DataFrame(rows, columns=list(RANKED))

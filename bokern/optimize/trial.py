@@ -53,3 +53,19 @@ class Trial:
     def value(self) -> float:
         """Its only or first outcome; NaN if it has none."""
         return next(iter(self.values.values()), math.nan)
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON document of what happened; the record is left out."""
+        return {
+            "trial": self.id,
+            "parameters": dict(self.parameters),
+            "status": self.status,
+            "values": dict(self.values),
+            "standard_errors": {k: v for k, v in self.sems.items() if v is not None},
+            "reason": self.reason,
+            "generator": self.generator,
+            "structure": self.structure,
+            "asked_at": self.asked_at,
+            "ended_at": self.ended_at,
+            "attempt": self.attempt,
+        }

@@ -1,0 +1,110 @@
+"""What is intact of a damaged log, written into a new one."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bokern.errors import BokernError, StorageError
+from bokern.optimize.events import ROOT, Body, Event
+from bokern.optimize.log import EVENTS, EventLog
+from bokern.optimize.state import State
+
+
+@dataclass(frozen=True)
+class Repair:
+    """What became of the events of a damaged log.
+
+    Args:
+        kept: How many were written into the copy.
+        lost: Numbers of those that were not, because they are missing, were changed, or
+            build upon one that is lost.
+        unproven: Numbers of those that were kept although the event before, to which
+            they are chained, is lost.
+    """
+
+    kept: int
+    lost: tuple[int, ...]
+    unproven: tuple[int, ...]
+
+
+def repair(place: str | Path, copy: str | Path, study: str = "study") -> Repair:
+    """Writes all that is intact of a study into a new file; the old one stays.
+
+    Args:
+        place: The damaged SQLite file.
+        copy: A file that does not exist yet.
+        study: Name of the study.
+
+    Raises:
+        StorageError: If nothing can be read, not even what the study is about, or the
+            copy cannot be written.
+    """
+    if Path(copy).exists():
+        raise StorageError(f"{str(copy)!r} exists: name a new file for the copy")
+    found = _readable(Path(place), study)
+    state = State()
+    events: list[tuple[float, str, Body]] = []
+    unproven = []
+    link: str | None = ROOT
+    last = max(found, default=0)
+    lost = []
+    for number in range(1, last + 1):
+        event = found.get(number)
+        proven = event is not None and link is not None and event.follows(link)
+        link = None if event is None else event.link
+        before = number == 1 or number - 1 in found
+        if event is None or not (proven or not before):
+            lost.append(number)
+            continue
+        try:
+            state.apply(event)
+        except BokernError:
+            lost.append(number)
+            continue
+        if not proven:
+            unproven.append(number)
+        events.append((event.at, event.kind, event.details()))
+    if not state.exists:
+        raise StorageError(
+            f"{str(place)!r}: the first event, which says what study {study!r} is "
+            "about, cannot be read; begin a new study and add what you know of the "
+            "trials"
+        )
+    at = events[-1][0]
+    events.append((at, "repaired", {"lost": lost, "unproven": unproven}))
+    EventLog(copy, study, create=True).write_copy(events)
+    return Repair(len(events) - 1, tuple(lost), tuple(unproven))
+
+
+def _readable(path: Path, study: str) -> dict[int, Event]:
+    """Events that can be read, by number, though pages between them may be broken."""
+    found: dict[int, Event] = {}
+    for order in ("ASC", "DESC"):
+        for event in _scan(path, study, order):
+            found.setdefault(event.number, event)
+    if not found:
+        raise StorageError(
+            f"{str(path)!r}: no event of a study {study!r} can be read from it"
+        )
+    return found
+
+
+def _scan(path: Path, study: str, order: str) -> Iterator[Event]:
+    """Events until the first that cannot be read."""
+    if not path.is_file():
+        raise StorageError(f"there is no study at {str(path)!r}")
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    try:
+        columns = "number, at, kind, body, link, study"
+        query = f"SELECT {columns} FROM {EVENTS.name} NOT INDEXED ORDER BY rowid"
+        for *fields, name in connection.execute(f"{query} {order}"):
+            kinds = zip(fields, (int, float, str, str, str), strict=True)
+            if name == study and all(isinstance(v, kind) for v, kind in kinds):
+                yield Event(*fields)
+    except (sqlite3.Error, UnicodeDecodeError):
+        return
+    finally:
+        connection.close()
