@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,7 +13,8 @@ import time
 import pandas as pd
 import pytest
 
-from bokern import Study
+from bokern import Study, choice
+from bokern.ax import load
 from bokern.cli.shell import ShellCommand
 from bokern.errors import InputError
 
@@ -81,8 +83,7 @@ def test_a_command_for_each_trial(bokern, config, tmp_path):
 def test_a_function(bokern, config, tmp_path):
     path = config(SPACE + "function: g.py:loss\nbudget: 3\ndirection: maximize\n")
     (tmp_path / "g.py").write_text("def loss(p):\n    return p['x'], 0.1\n")
-    code, out, _ = bokern("optimize", path)
-    assert code == 0
+    assert bokern("optimize", path)[0] == 0
     study = Study(tmp_path / "study.db")
     assert study.best.value == max(study.trials["x"])
     assert study.best.sems == {"value": 0.1}
@@ -90,8 +91,8 @@ def test_a_function(bokern, config, tmp_path):
 
 def test_several_outcomes_from_a_command(bokern, config, tmp_path):
     text = "direction: {loss: minimize}\noutcome_constraints: ['cost <= 3']\n"
-    command = 'command: echo \'{{"loss": {x}, "cost": [{layers}, 0.5]}}\'\n'
-    path = config(SPACE + text + command + "budget: 3\n")
+    command = json.dumps("""echo '{{"loss": {x}, "cost": [{layers}, 0.5]}}'""")
+    path = config(SPACE + text + f"command: {command}\nbudget: 3\n")
     code, _, err = bokern("optimize", path)
     assert (code, err) == (0, "")
     trial = Study(tmp_path / "study.db")[0]
@@ -317,24 +318,14 @@ def test_export_and_import(bokern, stored, tmp_path):
     ]
     snapshot = tmp_path / "ax.json"
     assert bokern("export", stored, snapshot, "--form", "ax")[0] == 0
-    import bokern.ax
-
-    assert len(bokern_ax_trials(snapshot)) == 3
+    assert len(load(snapshot)._experiment.trials) == 3
     table.write_text("x,k\n0.5,1\n")
     code, _, err = bokern("import", other, table)
     assert code == 2
     assert "lacks the columns ['value']" in err
 
 
-def bokern_ax_trials(path):
-    import bokern.ax as bax
-
-    return bax.load(path)._experiment.trials
-
-
 def test_texts_that_look_like_numbers(bokern, tmp_path):
-    from bokern import choice
-
     place = tmp_path / "run.db"
     Study(place, {"k": choice("1", "2", "x"), "y": (0.0, 1.0)})
     table = tmp_path / "trials.csv"
@@ -345,8 +336,6 @@ def test_texts_that_look_like_numbers(bokern, tmp_path):
 
 def test_check_and_repair(bokern, stored, tmp_path):
     assert bokern("check", stored) == (0, "sound: 6 events\n", "")
-    import sqlite3
-
     with sqlite3.connect(stored) as connection:
         connection.execute("UPDATE bokern_events SET body = '{}' WHERE number = 3")
     connection.close()
