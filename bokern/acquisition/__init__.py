@@ -1,4 +1,4 @@
-"""Acquisitions that BoTorch lacks: scheduled GP-UCB, LogEI with points pending, spread.
+"""Acquisitions: scheduled GP-UCB, LogEI with points pending, Thompson, looking ahead.
 
 `Uncertainty` is the spread of a model that takes its observations for exact.
 """
@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 from bokern.acquisition.input_constructors import register_input_constructors
+from bokern.acquisition.integrated_variance import IntegratedVariance
+from bokern.acquisition.knowledge_gradient import KnowledgeGradient
 from bokern.acquisition.log_ei import LogEI
+from bokern.acquisition.max_value import MaxValueEntropy
 from bokern.acquisition.schedules import ContinuousSchedule, FiniteSchedule, Schedule
+from bokern.acquisition.thompson import ThompsonSample
 from bokern.acquisition.ucb import GPUCB
 from bokern.acquisition.uncertainty import Uncertainty
 
@@ -15,8 +19,12 @@ __all__ = [
     "GPUCB",
     "ContinuousSchedule",
     "FiniteSchedule",
+    "IntegratedVariance",
+    "KnowledgeGradient",
     "LogEI",
+    "MaxValueEntropy",
     "Schedule",
+    "ThompsonSample",
     "Uncertainty",
     "register_input_constructors",
 ]

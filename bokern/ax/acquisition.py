@@ -10,12 +10,30 @@ from typing import Any
 from ax.core.experiment import Experiment
 from ax.core.parameter import ChoiceParameter, Parameter, ParameterType, RangeParameter
 from ax.core.search_space import SearchSpace
+from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
 
-from bokern.acquisition import GPUCB, FiniteSchedule, LogEI, Uncertainty
+from bokern.acquisition import (
+    GPUCB,
+    FiniteSchedule,
+    IntegratedVariance,
+    KnowledgeGradient,
+    LogEI,
+    MaxValueEntropy,
+    ThompsonSample,
+    Uncertainty,
+)
 from bokern.errors import SpaceError
 
-ACQUISITIONS = ("logei", "qlognei", "gp-ucb")
+ACQUISITIONS = ("logei", "qlognei", "gp-ucb", "kg", "mes", "thompson", "nipv")
+CLASSES: dict[str, type[AcquisitionFunction]] = {
+    "logei": LogEI,
+    "qlognei": qLogNoisyExpectedImprovement,
+    "kg": KnowledgeGradient,
+    "mes": MaxValueEntropy,
+    "thompson": ThompsonSample,
+    "nipv": IntegratedVariance,
+}
 OPTIONS: dict[str, tuple[str, ...]] = {"gp-ucb": ("delta", "scale")}
 """Options of the acquisitions that have any."""
 
@@ -38,6 +56,19 @@ def check_acquisition(name: str) -> str:
             f"unknown acquisition {name!r}: expected one of {', '.join(ACQUISITIONS)}"
         )
     return name
+
+
+def check_together(acquisition: str, selection: str) -> None:
+    """Refuses an acquisition that cannot be averaged over a mixture.
+
+    Raises:
+        SpaceError: If it is the knowledge gradient, whose fantasies BoTorch would
+            average twice.
+    """
+    if acquisition == "kg" and selection == "mixture":
+        raise SpaceError(
+            "kg cannot be averaged over a mixture: use selection='draw' or 'winner'"
+        )
 
 
 def check_options(name: str, options: Mapping[str, Any] | None) -> dict[str, float]:
@@ -89,25 +120,36 @@ def acquisition_kwargs(
         options: Of the acquisition, beside what follows from the space.
 
     Raises:
-        SpaceError: If GP-UCB is asked to handle constraints or several objectives.
+        SpaceError: If it is asked to handle constraints, several objectives, or
+            parameters that it cannot.
     """
     if not is_plain(experiment):
-        if name == "gp-ucb":
+        if name not in ("logei", "qlognei"):
             raise SpaceError(
-                "gp-ucb handles one objective without outcome constraints: use "
+                f"{name} handles one objective without outcome constraints: use "
                 "acquisition='logei' or 'qlognei' for this experiment"
             )
         return {}
-    if name == "logei":
-        return {"botorch_acqf_class": LogEI}
-    if name == "qlognei":
-        return {"botorch_acqf_class": qLogNoisyExpectedImprovement}
+    if name == "kg" and not _is_all_ranges(experiment.search_space):
+        raise SpaceError(
+            "kg handles ranges of real numbers only: use acquisition='mes' or another "
+            "one for whole numbers and choices"
+        )
+    if name in CLASSES:
+        return {"botorch_acqf_class": CLASSES[name]}
     size = space_size(experiment.search_space)
     finite = {} if size is None else {"size": size}
     return {
         "botorch_acqf_class": GPUCB,
         "botorch_acqf_options": {**finite, **(options or {})},
     }
+
+
+def _is_all_ranges(space: SearchSpace) -> bool:
+    return all(
+        isinstance(p, RangeParameter) and p.parameter_type == ParameterType.FLOAT
+        for p in space.tunable_parameters.values()
+    )
 
 
 def is_plain(experiment: Experiment) -> bool:

@@ -28,6 +28,7 @@ from bokern.ax.acquisition import (
     acquisition_kwargs,
     check_acquisition,
     check_options,
+    check_together,
     exploring,
     gen_kwargs,
     is_plain,
@@ -133,6 +134,7 @@ class StructureNode(GenerationNode):
         self.acquisition = check_acquisition(acquisition)
         self.acquisition_options = check_options(acquisition, acquisition_options)
         self.selection = check_selection(selection)
+        check_together(acquisition, selection)
         self.seed = int(seed)
         self.generator_kwargs = dict(generator_kwargs or {})
         if isinstance(searched_at, int):
