@@ -30,6 +30,14 @@ from bokern.numerics import LOG_2PI, cholesky
 HESSIAN_ELEMENTS = 2**23
 """Covariance entries differentiated twice at a time: about 2.5 GB of autograd."""
 
+DIFFERENCED_ABOVE = 200
+"""Observations above which gradients of a dense objective in float64 are differenced:
+a Hessian of 400 rows takes a third, one of 900 a quarter of the time."""
+
+DIFFERENCE = 1e-5
+"""Step in θ: log determinants of 400 rows then lie within 1e-5 of the exact ones, where
+the log period of 40 cycles is off by 3e-4 at ten times the step."""
+
 GaussianNoise = GaussianLikelihood | FixedNoiseGaussianLikelihood
 
 
@@ -202,6 +210,21 @@ class LogPosterior:
             mask[c.span] = c.constraint is not None
         return mask
 
+    def likely_values(self) -> dict[int, Tensor]:
+        """Values that the data suggest of some coordinates, in order, by their number.
+
+        See `StructureKernel.likely_values`. Of one data set, without batch dimensions.
+        """
+        number = {c.name: c.span.start for c in self.coordinates}
+        found = {}
+        for prefix, kernel in self._terms.covar_module.named_modules():
+            if isinstance(kernel, StructureKernel):
+                for name, values in kernel.likely_values(self.X, self.z).items():
+                    path = ".".join(p for p in ("covar_module", prefix, name) if p)
+                    if path in number and len(values):
+                        found[number[path]] = values
+        return found
+
     def log_likelihood(self, theta: Tensor) -> Tensor:
         """``log p(z | X, θ)``, ``...`` for θ of ``... x k``; −inf where K fails."""
         theta, usable = _usable(theta)
@@ -314,7 +337,22 @@ class LogPosterior:
 
     def hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the objective at one θ, ``k x k``."""
+        dense = not self.batches_pay and self.z.dtype == torch.float64
+        if dense and self.num_data > DIFFERENCED_ABOVE:
+            return self._differences(theta)
         return _hessian(self, theta, self.entries)
+
+    def _differences(self, theta: Tensor) -> Tensor:
+        """Central differences of the gradient at one θ, ``k x k``."""
+        steps = DIFFERENCE * torch.eye(self.dim).to(theta)
+        H = torch.cat(
+            [
+                self.value_and_gradient((theta + step).unsqueeze(0))[1]
+                - self.value_and_gradient((theta - step).unsqueeze(0))[1]
+                for step in steps
+            ]
+        )
+        return (H + H.T) / (4.0 * DIFFERENCE)
 
     def prior_hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the log prior at one θ, ``k x k``."""

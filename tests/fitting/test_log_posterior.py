@@ -108,6 +108,24 @@ def test_hessian_in_blocks(unit_model, draw_theta, structure, monkeypatch):
 
 @pytest.mark.equivalence
 @pytest.mark.parametrize("structure", STRUCTURES)
+def test_a_hessian_of_many_rows_is_differenced(unit_model, draw_theta, structure):
+    n = module.DIFFERENCED_ABOVE + 1
+    objective = unit_model(structure, n=n).log_posterior()
+    theta = draw_theta(objective)
+    exact = module._hessian(objective, theta, objective.entries)
+    H = objective.hessian(theta)
+    assert not torch.equal(H, exact)
+    scale = exact.abs().max()
+    # An error of differences, h² / 6 of a fourth derivative.
+    torch.testing.assert_close(H / scale, exact / scale, rtol=0.0, atol=1e-6)
+    few = objective.on_rows(torch.arange(n - 1))
+    assert torch.equal(
+        few.hessian(theta), module._hessian(few, theta, objective.entries)
+    )
+
+
+@pytest.mark.equivalence
+@pytest.mark.parametrize("structure", STRUCTURES)
 def test_batch_equals_loop(unit_model, draw_theta, structure):
     objective = unit_model(structure).log_posterior()
     theta = draw_theta(objective, 2, 3)
