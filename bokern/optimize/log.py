@@ -295,11 +295,18 @@ class EventLog:
 
     @contextmanager
     def _transaction(self, write: bool) -> Iterator[sql.Connection]:
-        """A transaction; one that writes holds SQLite's lock from the beginning."""
-        with self._explained("cannot be written to" if write else "cannot be read"):
-            engine = self._engine.execution_options(bokern_write=write)
-            with engine.begin() as connection:
-                yield connection
+        """A transaction that sees one state of the database throughout.
+
+        One that writes holds SQLite's lock from the beginning. Elsewhere its number is
+        taken by whoever is first, and the others try again.
+        """
+        options: dict[str, Any] = {"bokern_write": write}
+        if self._engine.dialect.name != "sqlite" and not write:
+            options["isolation_level"] = "REPEATABLE READ"
+        engine = self._engine.execution_options(**options)
+        what = "cannot be written to" if write else "cannot be read"
+        with self._explained(what), engine.begin() as connection:
+            yield connection
 
     @contextmanager
     def _explained(self, what: str) -> Iterator[None]:
