@@ -102,6 +102,14 @@ def test_numbers_that_json_has_not_are_refused_before_anything_is_written(tmp_pa
     assert len(log.read()) == 1
 
 
+@pytest.mark.parametrize(
+    "body", ["", "[]", "3", "{", '{"value": NaN}', '{"value": -Infinity}', "[" * 10**5]
+)
+def test_bodies_that_are_no_objects_are_refused(body):
+    with pytest.raises(StorageError, match="event 1 cannot be read"):
+        Event(1, 0.0, "told", body, "").details()
+
+
 def test_decide_may_decline(tmp_path):
     log = filled(tmp_path / "run.db", 1)
     assert not log.append(lambda newest: None, lambda: (0, ROOT))
