@@ -5,6 +5,7 @@ Importing this module registers bokern's classes with Ax's JSON and SQL storage.
 
 from __future__ import annotations
 
+from bokern.ax.analysis import StructureAnalysis
 from bokern.ax.choice import AUTO
 from bokern.ax.history import structure_history
 from bokern.ax.loading import load
@@ -15,6 +16,7 @@ from bokern.ax.strategy import generation_strategy
 
 __all__ = [
     "AUTO",
+    "StructureAnalysis",
     "StructureNode",
     "StructureRecord",
     "generation_strategy",
