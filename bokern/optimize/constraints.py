@@ -63,7 +63,7 @@ class Linear:
     def keeps(self, values: Mapping[str, Any]) -> bool:
         """Whether values keep the constraint, but for rounding."""
         size = sum(abs(w * float(values[name])) for name, w in self.weights)
-        return self.excess(values) <= 1e-8 * max(1.0, size, abs(self.bound))
+        return self.excess(values) <= 1e-8 * max(size, abs(self.bound))
 
 
 def read_linear(text: Any) -> Linear:

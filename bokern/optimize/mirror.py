@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,12 +33,21 @@ from bokern.optimize.objectives import VALUE
 from bokern.optimize.quiet import quiet_ax
 from bokern.optimize.settings import Options, Problem
 from bokern.optimize.source import source_of
-from bokern.optimize.space import Value
+from bokern.optimize.space import Parameter, Value
 from bokern.optimize.trial import COMPLETED, FAILED, PENDING, Trial
 from bokern.selection import Comparison
 
 METRIC = "objective"
 """What Ax calls the one outcome that has no name."""
+
+SMALL = 1e-6
+"""What spreads over less, or over more than its reciprocal, is scaled for Ax."""
+
+NARROW = 1e-3
+"""The same of ranges of parameters."""
+
+STEP = 20
+"""Powers of 2 between scales, so that they seldom change."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class Mirror:
         self.problem = problem
         self.options = options
         self.metrics = _metrics(problem.outcomes)
+        self._units = {
+            p.name: unit for p in problem.searched if (unit := _unit(p)) != 1.0
+        }
+        self._factor = dict.fromkeys(problem.outcomes, 1.0)
         self._index: dict[int, int] = {}
         self._trials: dict[int, Trial] = {}
         structures = AUTO if options.structures == (AUTO,) else options.structures
@@ -108,7 +121,7 @@ class Mirror:
         return node
 
     def _declare(self) -> None:
-        parameters = [p.to_ax() for p in self.problem.searched]
+        parameters = [_scaled(p).to_ax() for p in self.problem.searched]
         try:
             self.client.configure_experiment(name="study", parameters=parameters)
         except AxError as error:  # such as a range that is very narrow
@@ -122,13 +135,14 @@ class Mirror:
                 for o in self.problem.objectives
             ),
             outcome_constraints=[
-                _bound(c, names) for c in self.problem.outcome_constraints
+                _bound(c, names, self._factor) for c in self.problem.outcome_constraints
             ],
         )
 
     def _constrain(self) -> None:
         found = [
-            ParameterConstraint(inequality=_text(c)) for c in self.problem.constraints
+            ParameterConstraint(inequality=_text(c, self._units))
+            for c in self.problem.constraints
         ]
         if found:
             self._experiment.search_space.add_parameter_constraints(found)
@@ -137,7 +151,6 @@ class Mirror:
 
     def take(self, trials: Iterable[Trial]) -> None:
         """Takes over trials that are new or have changed."""
-        rows: list[DataRow] = []
         done: list[tuple[AxTrial, Trial]] = []
         for trial in sorted(trials, key=lambda t: t.id):
             if trial.id not in self._index:
@@ -148,7 +161,14 @@ class Mirror:
             if trial.status == PENDING or (was and was.status != PENDING):
                 continue
             done.append((mine, trial))
-            rows += self._rows(mine, trial)
+        rows: list[DataRow] = []
+        factors = self._factors()
+        again = factors != self._factor
+        if again:
+            self._factor = factors
+            self._optimize()
+        for trial in self._trials.values() if again else [t for _, t in done]:
+            rows += self._rows(trial)
         if rows:
             self._experiment.attach_data(Data(data_rows=rows))
         for mine, trial in done:
@@ -158,7 +178,12 @@ class Mirror:
                 mine.mark_failed(reason=trial.reason)
 
     def _begin(self, trial: Trial) -> None:
-        searched = {p.name: trial.parameters[p.name] for p in self.problem.searched}
+        searched = {
+            p.name: trial.parameters[p.name] * self._units[p.name]  # type: ignore[operator]
+            if p.name in self._units
+            else trial.parameters[p.name]
+            for p in self.problem.searched
+        }
         run = GeneratorRun(
             arms=[Arm(parameters=searched)],
             gen_metadata=None if trial.record is None else {KEY: dict(trial.record)},
@@ -167,11 +192,25 @@ class Mirror:
         mine.mark_running(no_runner_required=True)
         self._index[trial.id] = mine.index
 
-    def _rows(self, mine: AxTrial, trial: Trial) -> list[DataRow]:
+    def _factors(self) -> dict[str, float]:
+        """By outcome, what Ax's values are multiplied by: a power of 2, 1 if it can be.
+
+        Ax and BoTorch take a spread below 1e-8 for none, and square the values.
+        """
+        found = {}
+        for name in self.problem.outcomes:
+            values = [t.values[name] for t in self._trials.values() if t.values]
+            spread = max(values, default=0.0) - min(values, default=0.0)
+            found[name] = _power(spread, SMALL)
+        return found
+
+    def _rows(self, trial: Trial) -> list[DataRow]:
+        mine = self._experiment.trials[self._index[trial.id]]
         assert mine.arm is not None
         rows = []
         for name, value in trial.values.items():
             metric = self._experiment.metrics[self.metrics[name]]
+            factor = self._factor[name]
             sem = trial.sems.get(name)
             rows.append(
                 DataRow(
@@ -179,8 +218,8 @@ class Mirror:
                     arm_name=mine.arm.name,
                     metric_name=metric.name,
                     metric_signature=metric.signature,
-                    mean=value,
-                    se=math.nan if sem is None else sem,
+                    mean=factor * value,
+                    se=math.nan if sem is None else factor * sem,
                 )
             )
         return rows
@@ -211,14 +250,22 @@ class Mirror:
         record = record_of(run)
         found = run.arms[0].parameters
         return Candidate(
-            {
-                p.name: p.check(p.values[0] if p.is_fixed else found[p.name])
-                for p in self.problem.parameters
-            },
+            {p.name: self._value(p, found) for p in self.problem.parameters},
             generator,
             structure,
             None if record is None else record.to_json(),
         )
+
+    def _value(self, parameter: Parameter, found: Mapping[str, Any]) -> Value:
+        """A parameter's value at a point of Ax's."""
+        name = parameter.name
+        if parameter.is_fixed:
+            return parameter.values[0]
+        if name not in self._units:
+            return parameter.check(found[name])
+        assert parameter.bounds is not None
+        low, high = parameter.bounds
+        return min(max(found[name] / self._units[name], low), high)
 
     def _is_initial(self) -> bool:
         """Whether there are too few trials for a model."""
@@ -249,17 +296,49 @@ def _metrics(outcomes: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def _text(constraint: Linear) -> str:
-    """A constraint on parameters as Ax reads it: no exponents, no sums of signs."""
-    terms = [f"{_digits(weight)}*{name}" for name, weight in constraint.weights]
-    return f"{' + '.join(terms)} <= {_digits(constraint.bound)}"
+def _text(constraint: Linear, units: Mapping[str, float]) -> str:
+    """A constraint on parameters as Ax reads it: no exponents, of moderate size."""
+    weights = {name: w / units.get(name, 1.0) for name, w in constraint.weights}
+    size = max(map(abs, weights.values()))
+    terms = [f"{_digits(weight / size)}*{name}" for name, weight in weights.items()]
+    return f"{' + '.join(terms)} <= {_digits(constraint.bound / size)}"
 
 
-def _bound(constraint: Linear, names: Mapping[str, str]) -> str:
+def _power(spread: float, least: float) -> float:
+    """What a spread is multiplied by to be neither small nor large: a power of 2."""
+    if not spread > 0.0 or least < spread < 1.0 / least:
+        return 1.0
+    return float(2.0 ** (-STEP * round(math.log2(spread) / STEP)))
+
+
+def _unit(parameter: Parameter) -> float:
+    """What Ax's values of a parameter are multiplied by: 1 if they can be.
+
+    Ax refuses ranges narrower than 1e-5. It depends on the range alone, so that
+    parameters with the same one stay alike.
+    """
+    if parameter.bounds is None or parameter.kind != "float":
+        return 1.0
+    return _power(parameter.bounds[1] - parameter.bounds[0], NARROW)
+
+
+def _scaled(parameter: Parameter) -> Parameter:
+    """The parameter as Ax knows it."""
+    unit = _unit(parameter)
+    if parameter.bounds is None or unit == 1.0:
+        return parameter
+    low, high = parameter.bounds
+    return replace(parameter, bounds=(unit * low, unit * high))
+
+
+def _bound(
+    constraint: Linear, names: Mapping[str, str], factor: Mapping[str, float]
+) -> str:
     """A constraint on an outcome as Ax reads it."""
     ((name, weight),) = constraint.weights
     relation = "<=" if weight > 0 else ">="
-    return f"{names[name]} {relation} {_digits(constraint.bound / weight)}"
+    bound = factor[name] * (constraint.bound / weight)
+    return f"{names[name]} {relation} {_digits(bound)}"
 
 
 def _digits(number: float) -> str:
