@@ -1,71 +1,36 @@
 """The log of a study: events that are only ever added, in an SQL database.
 
 One transaction an event, numbered without gaps and chained (`bokern.optimize.events`).
-On SQLite the file is always one file: it uses the rollback journal, not the write-ahead
-log, so that reading needs no second file (a read-only folder can be read) and a copy or
-a truncation of the file cannot silently lose what was committed.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bokern.errors import StorageError
+from bokern.optimize.database import (
+    EVENTS,
+    HEADS,
+    LEASES,
+    TABLES,
+    advice,
+    engine_of,
+    path_of,
+    prepare,
+)
 from bokern.optimize.events import ROOT, Body, Damage, Event, damages
-
-MAGIC = b"SQLite format 3\x00"
-BUSY_SECONDS = 30.0
-"""How long a writer waits for the others."""
 
 ATTEMPTS = 100
 """How often an event is numbered anew because others were faster."""
-
-TABLES = sql.MetaData()
-
-EVENTS = sql.Table(
-    "bokern_events",
-    TABLES,
-    sql.Column("study", sql.String(200), primary_key=True),
-    sql.Column("number", sql.Integer, primary_key=True, autoincrement=False),
-    sql.Column("at", sql.Double, nullable=False),
-    sql.Column("kind", sql.String(40), nullable=False),
-    sql.Column("body", sql.Text, nullable=False),
-    sql.Column("link", sql.String(64), nullable=False),
-)
-
-HEADS = sql.Table(
-    "bokern_heads",
-    TABLES,
-    sql.Column("study", sql.String(200), primary_key=True),
-    sql.Column("number", sql.Integer, nullable=False),
-    sql.Column("link", sql.String(64), nullable=False),
-)
-"""Number and link of the newest event of each study: a lost end is noticed."""
-
-LEASES = sql.Table(
-    "bokern_leases",
-    TABLES,
-    sql.Column("study", sql.String(200), primary_key=True),
-    sql.Column("trial", sql.Integer, primary_key=True, autoincrement=False),
-    sql.Column("until", sql.Double, nullable=False),
-    sql.Column("holder", sql.String(200), nullable=False),
-)
-"""Who is at work on a trial, and until when, in seconds since 1970.
-
-No part of the truth: renewed in place.
-"""
 
 Decide = Callable[[int], "tuple[str, Body] | None"]
 
@@ -106,10 +71,10 @@ class EventLog:
     ) -> None:
         self.study = study
         self.place = None if place is None else str(place)
-        self.path = _path_of(self.place)
+        self.path = path_of(self.place)
         if self.path is not None:
-            _prepare(self.path, create)
-        self._engine = _engine(self.place, self.path)
+            prepare(self.path, create)
+        self._engine = engine_of(self.place, self.path)
         if self.path is None:
             self._make_tables(create)
 
@@ -315,144 +280,4 @@ class EventLog:
         except IntegrityError:
             raise
         except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as error:
-            raise StorageError(f"{self.shown} {what}: {_advice(error)}") from error
-
-
-def _advice(error: Exception) -> str:
-    """What went wrong in the database and what to do about it."""
-    cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
-    text = " ".join(str(cause).split())
-    remedies = {
-        "disk is full": "free some space and try again; nothing that is stored is lost",
-        "disk I/O error": "check the disk and its free space; what is stored is safe",
-        "locked": (
-            f"another process held it for {BUSY_SECONDS:g} s; if none does, the file "
-            "system does not lock files, as some network drives do not: keep the study "
-            "on a local disk or in a database server"
-        ),
-        "readonly": "it is read-only: copy the study elsewhere to go on with it",
-        "unable to open": "check that its folder exists and may be read and written",
-        "malformed": "'bokern check' shows where it is damaged",
-        "not a database": "it is damaged, or no study's file",
-    }
-    for sign, remedy in remedies.items():
-        if sign in text:
-            return f"{text}: {remedy}"
-    return text
-
-
-def _path_of(place: str | None) -> Path | None:
-    """The file of an SQLite database; None for other databases and for memory."""
-    if place is None:
-        return None
-    if "://" not in place:
-        return Path(place)
-    try:
-        url = sql.make_url(place)
-        if url.get_backend_name() == "sqlite" and url.database:
-            return Path(url.database)
-    except SQLAlchemyError as error:
-        raise StorageError(
-            f"{place!r} is no URL of a database, such as "
-            f"'postgresql+psycopg://user:password@host/name': {error}"
-        ) from error
-    return None
-
-
-def _engine(place: str | None, path: Path | None) -> sql.Engine:
-    if path is not None or place is None:
-        pool: dict[str, Any] = {"poolclass": NullPool if path else StaticPool}
-        url = f"sqlite:///{path}" if path else "sqlite://"
-        arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}
-        if path is None:
-            arguments["check_same_thread"] = False
-        engine = sql.create_engine(url, connect_args=arguments, **pool)
-        _hold_from_the_beginning(engine)
-        return engine
-    assert place is not None
-    try:
-        return sql.create_engine(place, poolclass=NullPool)
-    except (SQLAlchemyError, ImportError) as error:
-        raise StorageError(
-            f"{place.split('://')[0]!r} databases cannot be opened: {error}; install "
-            "the driver, such as psycopg"
-        ) from error
-
-
-def _hold_from_the_beginning(engine: sql.Engine) -> None:
-    """Makes transactions that write take SQLite's lock before they read."""
-
-    @sql.event.listens_for(engine, "connect")
-    def connect(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # sqlite3 begins no transaction by itself
-        connection.execute("PRAGMA synchronous=FULL")
-
-    @sql.event.listens_for(engine, "begin")
-    def begin(connection: sql.Connection) -> None:
-        write = connection.get_execution_options().get("bokern_write", True)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
-
-
-def _prepare(path: Path, create: bool) -> None:
-    """Checks that a path is an SQLite file with our tables, or makes one."""
-    name = repr(str(path))
-    try:
-        if path.is_dir():
-            raise StorageError(f"{name} is a folder: name a file, such as 'run.db'")
-        if not path.exists():
-            if not create:
-                raise StorageError(
-                    f"there is no study at {name}: pass a space to begin one"
-                )
-            _make(path)
-        with path.open("rb") as stream:
-            start = stream.read(len(MAGIC))
-    except OSError as error:
-        raise StorageError(f"{name} cannot be opened: {error}") from error
-    if start != MAGIC:
-        what = "is empty" if not start else "is no study's file"
-        raise StorageError(
-            f"{name} {what}: name another file; this one was left as it is"
-        )
-    try:
-        with _closing(path) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master").fetchall()
-    except sqlite3.Error as error:
-        raise StorageError(f"{name} cannot be opened: {_advice(error)}") from error
-    if (EVENTS.name,) not in found:
-        raise StorageError(
-            f"{name} is an SQLite file of something else: name another file; this one "
-            "was left as it is"
-        )
-
-
-def _make(path: Path) -> None:
-    """Makes the file with its tables at once, so that none ever sees half of it."""
-    if not path.parent.is_dir():
-        raise StorageError(
-            f"{str(path)!r} cannot be made: there is no folder {str(path.parent)!r}"
-        )
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
-    try:
-        engine = sql.create_engine(f"sqlite:///{draft}", poolclass=NullPool)
-        TABLES.create_all(engine)
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            return  # another process made it meanwhile
-        except OSError:  # a file system without links
-            if not path.exists():
-                os.replace(draft, path)
-    except (SQLAlchemyError, sqlite3.Error) as error:
-        raise StorageError(f"{str(path)!r} cannot be made: {_advice(error)}") from error
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-@contextmanager
-def _closing(path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-    try:
-        yield connection
-    finally:
-        connection.close()
+            raise StorageError(f"{self.shown} {what}: {advice(error)}") from error

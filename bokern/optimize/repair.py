@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bokern.errors import BokernError, StorageError
+from bokern.optimize.database import EVENTS
 from bokern.optimize.events import ROOT, Body, Event
-from bokern.optimize.log import EVENTS, EventLog
+from bokern.optimize.log import EventLog
 from bokern.optimize.state import State
 
 
