@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import cloudpickle
 import yaml
 
 from bokern.cli.shell import ShellCommand
@@ -233,4 +234,6 @@ def _module(where: str, folder: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module
     spec.loader.exec_module(module)
+    # Other processes cannot import it by its name.
+    cloudpickle.register_pickle_by_value(module)
     return module

@@ -87,6 +87,10 @@ def test_a_function(bokern, config, tmp_path):
     study = Study(tmp_path / "study.db")
     assert study.best.value == max(study.trials["x"])
     assert study.best.sems == {"value": 0.1}
+    (tmp_path / "g.py").write_text("OFF = 2\ndef loss(p):\n    return p['x'] - OFF\n")
+    arguments = ("--resume", "--parallel", 2, "--budget", 5)
+    assert bokern("optimize", path, *arguments)[0] == 0
+    assert (study.trials["value"][3:] == study.trials["x"][3:] - 2).all()
 
 
 def test_several_outcomes_from_a_command(bokern, config, tmp_path):
