@@ -3,7 +3,7 @@
 #
 # Monthly airline passengers, 1949 to 1958: a list of priors is ranked by its evidence,
 # a search finds better ones, the winner is taken apart, and two held-out years show
-# what the evidence does not say. It takes three minutes, nearly all of them the search.
+# what the evidence does not say. It takes two minutes, nearly all of them the search.
 
 # %%
 import math

@@ -240,7 +240,7 @@ for (left, right), (name, table) in zip(axes, tables.items(), strict=False):
     right.set(yscale="log", ylabel="regret", title=name)
     right.legend()
 for axis in axes[1]:
-    axis.set_xlabel("trial")
+    axis.set(xlabel="trial", xticks=range(0, budget + 1, 5))
 if not SMOKE:
     figure.savefig(FIGURES / "3_optimization.png", dpi=90)
 
