@@ -234,8 +234,8 @@ if not SMOKE:
 # 95 % intervals; dots are the months held out.](figures/2_forecast.png)
 #
 # The best structure and the average have learned the season: they miss by 82 and 78
-# thousand passengers, the plain kernel by 224, and of the 24 months their 95 %
-# intervals hold 19 and 21, with half the width of its 341 thousand, which hold 15.
+# thousand passengers, the plain kernel by 224. Their 95 % intervals hold 19 and 21 of
+# the 24 months; those of the plain kernel, twice as wide, hold 15.
 #
 # And yet repeating the last year, without any model, misses by 77. Growth had paused in
 # 1958, and the slow part goes on from there, flat and less and less certain, as the
@@ -252,7 +252,7 @@ for index in range(min(8, len(searched.candidates))):
 
 # %% [markdown]
 # The structures with a `Linear()` part miss by 71 or 72, those without by 81 to 84, and
-# the evidence sees less than half a nat between them. It could not see more. It is the
+# the evidence sees less than a nat between them. It could not see more. It is the
 # probability of the 120 months seen, which is the product of 120 predictions, each of a
 # month from those before. What it rewards is predicting the next month, at all times;
 # no two-year forecast is among them. With a strong season and smooth growth, whether

@@ -191,8 +191,8 @@ for metric, chosen in record.chosen.items():
 #
 # All this is on the scale on which Ax hands the data over. The stress is a straight
 # line in thickness and rate, and yet no `Linear()` leads: before a model sees an
-# outcome with a limit, Ax takes log(1 + distance) from the limit, with its sign, so that
-# what is far away counts less.
+# outcome with a limit, Ax takes log(1 + distance) from the limit, with its sign, so
+# that what is far away counts less.
 #
 # The figure of the probabilities, for a notebook:
 
