@@ -210,6 +210,21 @@ class LogPosterior:
             mask[c.span] = c.constraint is not None
         return mask
 
+    def likely_values(self) -> dict[int, Tensor]:
+        """Values that the data suggest of some coordinates, in order, by their number.
+
+        See `StructureKernel.likely_values`. Of one data set, without batch dimensions.
+        """
+        number = {c.name: c.span.start for c in self.coordinates}
+        found = {}
+        for prefix, kernel in self._terms.covar_module.named_modules():
+            if isinstance(kernel, StructureKernel):
+                for name, values in kernel.likely_values(self.X, self.z).items():
+                    path = ".".join(p for p in ("covar_module", prefix, name) if p)
+                    if path in number and len(values):
+                        found[number[path]] = values
+        return found
+
     def log_likelihood(self, theta: Tensor) -> Tensor:
         """``log p(z | X, θ)``, ``...`` for θ of ``... x k``; −inf where K fails."""
         theta, usable = _usable(theta)

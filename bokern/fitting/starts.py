@@ -29,7 +29,8 @@ DISTINCT = 1.5
 def draw_starts(objective: LogPosterior, generator: torch.Generator) -> Tensor:
     """Candidate starts, ``DRAWS x k``: half log-uniform, half from the prior.
 
-    Coordinates that are no logarithm always come from the prior; the last start is the
+    Coordinates that are no logarithm always come from the prior; of those for which the
+    data suggest values, every other quarter does from these. The last start is the
     prior's centre.
     """
     mean, sd = objective.prior_moments()
@@ -40,6 +41,11 @@ def draw_starts(objective: LogPosterior, generator: torch.Generator) -> Tensor:
     half = DRAWS // 2
     log_uniform = LOG_LOW + (LOG_HIGH - LOG_LOW) * uniform[:half]
     draws[:half] = torch.where(objective.is_log(), log_uniform, draws[:half])
+    for number, values in objective.likely_values().items():
+        likely = values[(uniform[:, number] * len(values)).long()].to(draws)
+        for first in (0, half):
+            rows = slice(first, first + half // 2)
+            draws[rows, number] = likely[rows]
     draws[-1] = mean
     return draws
 

@@ -96,6 +96,19 @@ class StructureKernel(Kernel):
             ``... x n1 x n2``; ``... x n`` of row i with row i if ``diag``.
         """
 
+    def likely_values(self, X: Tensor, z: Tensor) -> dict[str, Tensor]:
+        """Raw values that the data suggest, of hyperparameters that are hard to find.
+
+        Args:
+            X: ``n x d`` inputs.
+            z: ``n`` targets.
+
+        Returns:
+            By name of the parameter, ``m`` values in order, as often as they are
+            likely; nothing unless a class says otherwise.
+        """
+        return {}
+
     def register_hyperparameter(
         self,
         name: str,

@@ -128,6 +128,32 @@ def test_draws_cover_the_box_and_the_prior(unit_model):
     torch.testing.assert_close(draws[-1], mean)
 
 
+def test_a_quarter_of_each_half_has_the_periods_that_the_data_show(unit_model):
+    model = unit_model("Linear() + Periodic() * RBF()", n=40, d=1)
+    objective = model.log_posterior()
+    ((number, values),) = objective.likely_values().items()
+    (name,) = [c.name for c in objective.coordinates if c.span.start == number]
+    assert name.endswith("raw_period")
+    draws = draw_starts(objective, torch.Generator().manual_seed(0))
+    among = torch.isin(draws[:, number], values)
+    half, quarter = DRAWS // 2, DRAWS // 4
+    expected = [*range(quarter), *range(half, half + quarter)]
+    assert among.nonzero().flatten().tolist() == expected
+    levels = torch.linspace(0.1, 0.9, 9, dtype=torch.float64)
+    # Neighbouring quantiles of a stratified draw may lie a step apart.
+    found, wanted = (v.quantile(levels) for v in (draws[:quarter, number], values))
+    torch.testing.assert_close(found, wanted, rtol=0.0, atol=0.1)
+    objective.likely_values = dict
+    plain = draw_starts(objective, torch.Generator().manual_seed(0))
+    others = torch.arange(objective.dim) != number
+    assert torch.equal(plain[:, others], draws[:, others])
+
+
+@pytest.mark.parametrize("structure", ["Linear() + RBF()", "DeepSE()"])
+def test_without_a_period_the_data_suggest_nothing(unit_model, structure):
+    assert unit_model(structure, d=1).log_posterior().likely_values() == {}
+
+
 def test_screening_keeps_the_best_distinct(unit_model):
     objective = unit_model("RBF()").log_posterior()
     candidates = draw_starts(objective, torch.Generator().manual_seed(0))
