@@ -27,6 +27,11 @@ def outputscale() -> Prior:
     return _log_normal(0.0, 1.0)
 
 
+def success_outputscale() -> Prior:
+    """Variance behind a probit: evaluations mostly fail or succeed for a reason."""
+    return _log_normal(math.log(9.0), 1.0)
+
+
 def excess_noise() -> Prior:
     """Noise variance above ``NOISE_FLOOR``."""
     return _log_normal(-4.0, 1.0)

@@ -149,7 +149,7 @@ print(study.best.id, study.best.parameters, round(study.best.value, 1))
 
 # %% [markdown]
 # An experiment can fail: the stirrer stops, the sample is spilled. Say so. The trial is
-# kept with its reason, counts as no value, and its place is avoided from then on.
+# kept with its reason and counts as no value; places like it are avoided from then on.
 
 # %%
 trial = study.ask()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bokern.acquisition.feasible import Feasible, OutcomesFeasible
 from bokern.acquisition.input_constructors import register_input_constructors
 from bokern.acquisition.integrated_variance import IntegratedVariance
 from bokern.acquisition.knowledge_gradient import KnowledgeGradient
@@ -18,11 +19,13 @@ from bokern.acquisition.uncertainty import Uncertainty
 __all__ = [
     "GPUCB",
     "ContinuousSchedule",
+    "Feasible",
     "FiniteSchedule",
     "IntegratedVariance",
     "KnowledgeGradient",
     "LogEI",
     "MaxValueEntropy",
+    "OutcomesFeasible",
     "Schedule",
     "ThompsonSample",
     "Uncertainty",

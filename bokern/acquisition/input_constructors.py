@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import torch
@@ -17,8 +17,9 @@ from botorch.utils.datasets import SupervisedDataset
 from botorch.utils.sampling import draw_sobol_samples
 from torch import Tensor
 
+from bokern.acquisition.feasible import LogProbability, likely_points
 from bokern.acquisition.integrated_variance import IntegratedVariance
-from bokern.acquisition.knowledge_gradient import FANTASIES, KnowledgeGradient
+from bokern.acquisition.knowledge_gradient import KnowledgeGradient
 from bokern.acquisition.log_ei import LogEI
 from bokern.acquisition.max_value import MaxValueEntropy
 from bokern.acquisition.schedules import ContinuousSchedule, FiniteSchedule, Schedule
@@ -31,6 +32,12 @@ INTEGRATED = 256
 
 LARGEST_AMONG = 512
 """Points among which the largest value is drawn for max-value entropy."""
+
+LOOKED_AHEAD = 256
+"""Points at which the knowledge gradient looks for the best mean, beside those seen."""
+
+DRAWN = 4
+"""Points drawn for each that is wanted, where some of them are not feasible."""
 
 TrainingData = SupervisedDataset | dict[Hashable, SupervisedDataset]
 
@@ -57,7 +64,6 @@ def construct_gp_ucb(
         delta: See the schedules.
         scale: See the schedules.
     """
-    data = training_data if isinstance(training_data, dict) else {"": training_data}
     schedule: Schedule = (
         ContinuousSchedule(len(bounds), delta=delta, scale=scale)
         if size is None
@@ -66,7 +72,7 @@ def construct_gp_ucb(
     return {
         "model": model,
         "schedule": schedule,
-        "observations": max(dataset.X.shape[-2] for dataset in data.values()),
+        "observations": len(_inputs(training_data)),
         "posterior_transform": posterior_transform,
         "X_pending": X_pending,
     }
@@ -109,14 +115,19 @@ def construct_uncertainty(
 def construct_knowledge_gradient(
     model: Model,
     training_data: TrainingData,
+    bounds: list[tuple[float, float]],
     posterior_transform: PosteriorTransform | None = None,
     X_pending: Tensor | None = None,
-    fantasies: int = FANTASIES,
+    probabilities: Sequence[LogProbability] = (),
 ) -> dict[str, Any]:
-    """Arguments of `KnowledgeGradient`."""
+    """Arguments of `KnowledgeGradient`: points seen, and others that fill the box."""
+    seen = _inputs(training_data)
+    filling = _filling(model, bounds, LOOKED_AHEAD, probabilities)
+    if probabilities:
+        seen = likely_points(seen, probabilities, len(seen))
     return {
         "model": model,
-        "num_fantasies": fantasies,
+        "points": torch.cat([seen.to(filling), filling]),
         "posterior_transform": posterior_transform,
         "X_pending": X_pending,
     }
@@ -128,11 +139,15 @@ def construct_max_value_entropy(
     bounds: list[tuple[float, float]],
     posterior_transform: PosteriorTransform | None = None,
     X_pending: Tensor | None = None,
+    probabilities: Sequence[LogProbability] = (),
 ) -> dict[str, Any]:
-    """Arguments of `MaxValueEntropy`; its seed follows torch's global one."""
+    """Arguments of `MaxValueEntropy`; its seed follows torch's global one.
+
+    ``probabilities`` are as `construct_integrated_variance` takes them.
+    """
     return {
         "model": model,
-        "points": _filling(model, bounds, LARGEST_AMONG),
+        "points": _filling(model, bounds, LARGEST_AMONG, probabilities),
         "posterior_transform": posterior_transform,
         "X_pending": X_pending,
         "seed": int(torch.randint(2**31, ())),
@@ -145,11 +160,21 @@ def construct_integrated_variance(
     bounds: list[tuple[float, float]],
     posterior_transform: PosteriorTransform | None = None,
     X_pending: Tensor | None = None,
+    probabilities: Sequence[LogProbability] = (),
 ) -> dict[str, Any]:
-    """Arguments of `IntegratedVariance`."""
+    """Arguments of `IntegratedVariance`.
+
+    Args:
+        model: Passed on.
+        training_data: Not looked at.
+        bounds: Of the box.
+        posterior_transform: Passed on.
+        X_pending: Passed on.
+        probabilities: That points are feasible; those that rather are not do not count.
+    """
     return {
         "model": model,
-        "points": _filling(model, bounds, INTEGRATED),
+        "points": _filling(model, bounds, INTEGRATED, probabilities),
         "posterior_transform": posterior_transform,
         "X_pending": X_pending,
     }
@@ -163,12 +188,11 @@ def construct_thompson(
     X_pending: Tensor | None = None,
 ) -> dict[str, Any]:
     """Arguments of `ThompsonSample`; its seed follows torch's global one."""
-    data = training_data if isinstance(training_data, dict) else {"": training_data}
     return {
         "model": model,
         "bounds": _box(model, bounds),
         "posterior_transform": posterior_transform,
-        "near": next(iter(data.values())).X,
+        "near": _inputs(training_data),
         "seed": int(torch.randint(2**31, ())),
     }
 
@@ -178,9 +202,22 @@ def _box(model: Model, bounds: list[tuple[float, float]]) -> Tensor:
     return torch.tensor(bounds, dtype=like.dtype, device=like.device).mT
 
 
-def _filling(model: Model, bounds: list[tuple[float, float]], count: int) -> Tensor:
-    """Points that fill the box, the same at each call."""
-    return draw_sobol_samples(_box(model, bounds), count, 1, seed=0).squeeze(-2)
+def _filling(
+    model: Model,
+    bounds: list[tuple[float, float]],
+    count: int,
+    probabilities: Sequence[LogProbability],
+) -> Tensor:
+    """Points that fill the feasible part of the box, the same at each call."""
+    drawn = count * DRAWN if probabilities else count
+    points = draw_sobol_samples(_box(model, bounds), drawn, 1, seed=0).squeeze(-2)
+    return likely_points(points, probabilities, count)
+
+
+def _inputs(training_data: TrainingData) -> Tensor:
+    """Those of the largest data set."""
+    data = training_data if isinstance(training_data, dict) else {"": training_data}
+    return max((dataset.X for dataset in data.values()), key=len)
 
 
 def register_input_constructors() -> None:

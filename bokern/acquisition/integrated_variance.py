@@ -6,11 +6,10 @@ from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
 from botorch.utils.transforms import t_batch_mode_transform
-from torch import Tensor, cat, diag_embed
-from torch.linalg import solve_triangular
+from torch import Tensor
 
+from bokern.acquisition.joint import joint_moments
 from bokern.acquisition.pending import HallucinatedPending
-from bokern.numerics import cholesky
 
 
 class IntegratedVariance(HallucinatedPending, AnalyticAcquisitionFunction):
@@ -61,20 +60,6 @@ class IntegratedVariance(HallucinatedPending, AnalyticAcquisitionFunction):
             ``b`` values, in squared units of the outcome.
         """
         candidates = X.reshape(-1, X.shape[-1])
-        n, N = len(candidates), len(self.points)
-        pending = self.X_pending
-        parts = [candidates, self.points.to(X)]
-        if pending is not None:
-            parts.append(pending.to(X))
-        posterior = self._gaussian(cat(parts), noise=False)
-        K = posterior.distribution.covariance_matrix
-        if pending is not None:
-            noise = diag_embed(self._pending_noise.to(K))
-            L, _ = cholesky(K[..., n + N :, n + N :] + noise)
-            root = solve_triangular(L, K[..., n + N :, : n + N], upper=False)
-            K = K[..., : n + N, : n + N] - root.mT @ root
-        noisy = self._gaussian(candidates, noise=True).variance.squeeze(-1)
-        quiet = posterior.variance.squeeze(-1)[..., :n]
-        own = K.diagonal(dim1=-2, dim2=-1)[..., :n] + (noisy - quiet).clamp_min(0)
-        gain = K[..., :n, n:].square().mean(-1) / own.clamp_min(1e-12)
-        return gain.reshape(-1, n).mean(0).reshape(X.shape[:-2])
+        moments = joint_moments(self, candidates, self.points.to(X))
+        gain = moments.cross.square().mean(-1) / moments.spread.square()
+        return gain.reshape(-1, len(candidates)).mean(0).reshape(X.shape[:-2])

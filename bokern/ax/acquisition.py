@@ -58,19 +58,6 @@ def check_acquisition(name: str) -> str:
     return name
 
 
-def check_together(acquisition: str, selection: str) -> None:
-    """Refuses an acquisition that cannot be averaged over a mixture.
-
-    Raises:
-        SpaceError: If it is the knowledge gradient, whose fantasies BoTorch would
-            average twice.
-    """
-    if acquisition == "kg" and selection == "mixture":
-        raise SpaceError(
-            "kg cannot be averaged over a mixture: use selection='draw' or 'winner'"
-        )
-
-
 def check_options(name: str, options: Mapping[str, Any] | None) -> dict[str, float]:
     """The options of an acquisition as plain numbers.
 
@@ -110,9 +97,9 @@ def acquisition_kwargs(
 ) -> dict[str, Any]:
     """Keyword arguments of Ax's BoTorch generator.
 
-    For one objective without outcome constraints the acquisition is as named. With
-    constraints or several objectives Ax chooses the member of the log expected
-    improvement family that handles them.
+    For one objective the acquisition is as named; with outcome constraints Ax takes the
+    log noisy expected improvement that handles them in place of the first two. For
+    several objectives Ax chooses the log expected hypervolume improvement.
 
     Args:
         name: Name of the acquisition.
@@ -120,21 +107,18 @@ def acquisition_kwargs(
         options: Of the acquisition, beside what follows from the space.
 
     Raises:
-        SpaceError: If it is asked to handle constraints, several objectives, or
-            parameters that it cannot.
+        SpaceError: If it is asked to handle several objectives and cannot.
     """
-    if not is_plain(experiment):
-        if name not in ("logei", "qlognei"):
+    expected_improvement = name in ("logei", "qlognei")
+    if not has_one_objective(experiment):
+        if not expected_improvement:
             raise SpaceError(
-                f"{name} handles one objective without outcome constraints: use "
-                "acquisition='logei' or 'qlognei' for this experiment"
+                f"{name} handles one objective: use acquisition='logei' or 'qlognei' "
+                "for this experiment"
             )
         return {}
-    if name == "kg" and not _is_all_ranges(experiment.search_space):
-        raise SpaceError(
-            "kg handles ranges of real numbers only: use acquisition='mes' or another "
-            "one for whole numbers and choices"
-        )
+    if expected_improvement and _is_constrained(experiment):
+        return {}
     if name in CLASSES:
         return {"botorch_acqf_class": CLASSES[name]}
     size = space_size(experiment.search_space)
@@ -145,17 +129,15 @@ def acquisition_kwargs(
     }
 
 
-def _is_all_ranges(space: SearchSpace) -> bool:
-    return all(
-        isinstance(p, RangeParameter) and p.parameter_type == ParameterType.FLOAT
-        for p in space.tunable_parameters.values()
-    )
-
-
-def is_plain(experiment: Experiment) -> bool:
-    """Whether there is one objective and no outcome constraint."""
+def has_one_objective(experiment: Experiment) -> bool:
+    """Whether there is one objective, whatever is constrained."""
     config = experiment.optimization_config
-    return config is None or not (config.is_moo_problem or config.outcome_constraints)
+    return config is None or not config.is_moo_problem
+
+
+def _is_constrained(experiment: Experiment) -> bool:
+    config = experiment.optimization_config
+    return config is not None and bool(config.outcome_constraints)
 
 
 def exploring(generator_kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,10 +28,9 @@ from bokern.ax.acquisition import (
     acquisition_kwargs,
     check_acquisition,
     check_options,
-    check_together,
     exploring,
     gen_kwargs,
-    is_plain,
+    has_one_objective,
     merged,
 )
 from bokern.ax.choice import (
@@ -44,6 +43,7 @@ from bokern.ax.choice import (
 )
 from bokern.ax.columns import in_space
 from bokern.ax.comparing import NEVER_HEALS, Comparing, reason
+from bokern.ax.feasible import knows_failures, teach_success
 from bokern.ax.library_warnings import without_library_warnings
 from bokern.ax.memory import Memory
 from bokern.ax.occupied import is_exhausted, repeats, with_failed
@@ -74,17 +74,19 @@ class StructureNode(GenerationNode):
     A candidate on a point already tried means that the model expects no gain anywhere,
     and it is the model that is then to be doubted: the trial goes where the same model,
     taking its observations for exact, knows least (`Uncertainty`). Should that be a
-    point already tried too, or a constraint or several objectives be at stake, it goes
-    to a Sobol point.
+    point already tried too, or with several objectives, it goes to a Sobol point.
+
+    Outcome constraints and failures count in every acquisition: it is multiplied by the
+    probability that the constraints are kept and the evaluation succeeds
+    (`bokern.ax.feasible`).
 
     A comparison that fails leaves the structures in use, with a `FitWarning`, and is
     tried again when the data have grown by a fifth. A surrogate that cannot be fitted,
     or from which no candidate comes, degrades from the structures to Matérn-5/2 to
     Sobol points, with a `FitWarning` and the reason in the record; the structures are
-    tried again at the next fit. Points of failed trials count as pending, and a
-    candidate on top of one gives way to a Sobol point, since a model that does not see
-    the failures would propose them without end. Structures that were found and do not
-    fit the search space any more are searched for anew.
+    tried again at the next fit. Where evaluations fail cannot be learned, points of
+    failed trials count as pending. Structures that were found and
+    do not fit the search space any more are searched for anew.
 
     What the node knows of the structures is a cache (`bokern.ax.memory`): the truth is
     the newest record on the experiment (`bokern.ax.record`), so that copies of the node
@@ -94,7 +96,7 @@ class StructureNode(GenerationNode):
         name: Name of the node.
         structures: ``"auto"``, one structure or its text, or a list. Numbered columns
             count the parameters of the search space in their order.
-        acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``.
+        acquisition: A name of `bokern.ax.acquisition.ACQUISITIONS`.
         selection: ``"winner"``, ``"mixture"`` or ``"draw"``; with several metrics each
             takes its winner for a mixture, since BoTorch cannot combine mixtures of
             different sizes.
@@ -109,7 +111,7 @@ class StructureNode(GenerationNode):
     Raises:
         StructureError: If a structure is malformed.
         SpaceError: If the acquisition, an option of it or the selection is unknown, or
-            (at the first fit) GP-UCB meets constraints or several objectives.
+            (at the first fit) cannot serve several objectives.
         GroupError: At the first fit, if a group does not map the space to itself or is
             too large.
         ColumnError: At the first fit, if a structure names a parameter that is not
@@ -134,7 +136,6 @@ class StructureNode(GenerationNode):
         self.acquisition = check_acquisition(acquisition)
         self.acquisition_options = check_options(acquisition, acquisition_options)
         self.selection = check_selection(selection)
-        check_together(acquisition, selection)
         self.seed = int(seed)
         self.generator_kwargs = dict(generator_kwargs or {})
         if isinstance(searched_at, int):
@@ -239,6 +240,7 @@ class StructureNode(GenerationNode):
         except Exception as error:
             self._reasons.append(reason(f"{level} could not be fitted", error))
             return False
+        teach_success(self.generator_specs[0].fitted_adapter, experiment)
         if level == "structure":
             self.memory.theta = fitted_thetas(self.generator_specs[0], self._chosen)
         return True
@@ -329,18 +331,18 @@ class StructureNode(GenerationNode):
         n: int | None,
         **generator_gen_kwargs: Any,
     ) -> GeneratorRun:
-        occupied = with_failed(experiment, pending_observations)
-        pending = max(map(len, occupied.values()), default=0)
+        avoided = with_failed(experiment, pending_observations)
+        pending = max(map(len, avoided.values()), default=0)
         trials = len(experiment.trials)
         seed = spawn(self.seed, "gen", trials, pending, self._attempt)
         self._attempt += 1
         with with_rng_seed(seed), without_library_warnings():
             run = self._gen_or_degrade(
-                experiment, occupied, data, n, generator_gen_kwargs
+                experiment, pending_observations, data, n, generator_gen_kwargs
             )
             if self._is_repeat(experiment, run) and self._explore(experiment, data):
                 run = self._gen_or_degrade(
-                    experiment, occupied, data, n, generator_gen_kwargs
+                    experiment, pending_observations, data, n, generator_gen_kwargs
                 )
                 self._is_repeat(experiment, run)
         if self._repeated:
@@ -355,17 +357,20 @@ class StructureNode(GenerationNode):
     def _gen_or_degrade(
         self,
         experiment: Experiment,
-        occupied: dict[str, list[ObservationFeatures]],
+        pending: dict[str, list[ObservationFeatures]] | None,
         data: Data | None,
         n: int | None,
         generator_gen_kwargs: dict[str, Any],
     ) -> GeneratorRun:
         """Candidates of the first level that has any to give."""
         while True:
+            learned = knows_failures(self.generator_specs[0].fitted_adapter)
             try:
                 return super()._gen(
                     experiment=experiment,
-                    pending_observations=occupied,
+                    pending_observations=pending
+                    if learned
+                    else with_failed(experiment, pending),
                     data=data,
                     n=n,
                     **generator_gen_kwargs,
@@ -386,7 +391,7 @@ class StructureNode(GenerationNode):
 
     def _explore(self, experiment: Experiment, data: Data | None) -> bool:
         """Makes the model generate what it knows least; False if it cannot."""
-        if not is_plain(experiment):
+        if not has_one_objective(experiment):
             return False
         self._exploring = True
         return self._fit_level(self._level, experiment, data, {})

@@ -26,9 +26,10 @@ def with_failed(
 ) -> dict[str, list[ObservationFeatures]]:
     """Pending points and those of failed trials, for each metric.
 
-    A failed trial leaves no data, so the model that proposed it would propose it again
-    without end. Pending points are believed to return the posterior mean, which moves
-    the acquisition elsewhere without inventing a value.
+    A failed trial leaves no data, so that a model that proposed it would propose it
+    again without end, unless it learned where evaluations fail. Pending points are
+    believed to return the posterior mean, which moves the acquisition elsewhere without
+    inventing a value.
 
     Args:
         experiment: The experiment.

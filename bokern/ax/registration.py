@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from ax.storage.botorch_modular_registry import (
+    register_acquisition,
     register_acquisition_function,
     register_model,
 )
 from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 
-from bokern.acquisition import GPUCB, LogEI, Uncertainty, register_input_constructors
+from bokern.acquisition import GPUCB, Uncertainty, register_input_constructors
+from bokern.ax.acquisition import CLASSES
+from bokern.ax.feasible import FeasibleAcquisition
 from bokern.ax.node import StructureNode
 from bokern.models import MixtureGP, StructuredGP
 
@@ -21,8 +24,11 @@ def register() -> None:
     """
     for model in (StructuredGP, MixtureGP):
         register_model(model)
-    for acquisition in (GPUCB, LogEI, Uncertainty):
+    for acquisition in CLASSES.values():
         register_acquisition_function(acquisition)
+    register_acquisition_function(GPUCB)
+    register_acquisition_function(Uncertainty)
+    register_acquisition(FeasibleAcquisition)
     register_input_constructors()
     CORE_ENCODER_REGISTRY[StructureNode] = StructureNode.to_json
     CORE_DECODER_REGISTRY[StructureNode.__name__] = StructureNode

@@ -37,9 +37,11 @@ def generation_strategy(
     Args:
         structures: ``"auto"``, one structure or its text, or a list. Numbered columns
             count the parameters of the search space in their order.
-        acquisition: ``"logei"``, ``"qlognei"`` or ``"gp-ucb"``; all of them work with
-            trials that are still running. With outcome constraints or several
-            objectives the first two leave the choice to Ax.
+        acquisition: ``"logei"``, ``"qlognei"``, ``"gp-ucb"``, ``"kg"`` (knowledge
+            gradient), ``"mes"`` (max-value entropy), ``"thompson"`` or ``"nipv"``
+            (active learning); all of them work with trials that are still running,
+            with failures and with outcome constraints. For several objectives the
+            first two leave the choice to Ax.
         selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
             ``"draw"`` for one drawn with its probability for each trial. With several
             metrics each takes its winner in place of a mixture.

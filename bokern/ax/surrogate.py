@@ -11,6 +11,7 @@ from ax.generators.torch.botorch_modular.surrogate import SurrogateSpec
 from ax.generators.torch.botorch_modular.utils import ModelConfig
 from botorch.models.model import ModelList
 
+from bokern.ax.feasible import FeasibleAcquisition
 from bokern.ax.record import Thetas, Weights
 from bokern.ax.training import Unfitted, surrogate_of
 from bokern.models import MixtureGP, StructuredGP
@@ -83,7 +84,11 @@ def structured_generator(
     )
     return GeneratorSpec(
         Generators.BOTORCH_MODULAR,
-        generator_kwargs={**generator_kwargs, "surrogate_spec": spec},
+        generator_kwargs={
+            "acquisition_class": FeasibleAcquisition,
+            **generator_kwargs,
+            "surrogate_spec": spec,
+        },
         generator_gen_kwargs=dict(gen_kwargs or {}),
     )
 

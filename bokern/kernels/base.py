@@ -245,11 +245,18 @@ class OutputscaleKernel(WrapperKernel):
 
     Reduces to: its base at an outputscale of 1.
     Cost: that of the base.
+
+    Args:
+        base_kernel: The base.
+        prior: Of the variance; that of z-scored outcomes by default.
     """
 
-    def __init__(self, base_kernel: StructureKernel) -> None:
+    def __init__(
+        self, base_kernel: StructureKernel, prior: Prior | None = None
+    ) -> None:
         super().__init__(base_kernel)
-        self.register_hyperparameter("outputscale", (), hyperpriors.outputscale())
+        prior = hyperpriors.outputscale() if prior is None else prior
+        self.register_hyperparameter("outputscale", (), prior)
 
     @property
     def label(self) -> str:

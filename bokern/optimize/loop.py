@@ -53,7 +53,9 @@ def minimize(
             ordered values, ``choice("a", "b")`` unordered ones, ``3`` a fixed value.
         budget: Number of evaluations in all, the initial ones included.
         structures: ``"auto"`` (the default), one structure or its text, or a list.
-        acquisition: ``"logei"`` (the default), ``"qlognei"`` or ``"gp-ucb"``.
+        acquisition: ``"logei"`` (the default), ``"qlognei"``, ``"gp-ucb"``, ``"kg"``
+            (knowledge gradient), ``"mes"`` (max-value entropy), ``"thompson"``, or
+            ``"nipv"``, which learns the function rather than its optimum.
         selection: ``"winner"``, ``"mixture"`` for the evidence-weighted average, or
             ``"draw"`` (the default) for one drawn with its probability for each trial.
         seed: The run depends on it and on the values alone; 0 by default.

@@ -283,7 +283,7 @@ class Study:
         return self._end(trial, "told", {"values": values, "sems": sems})
 
     def fail(self, trial: TrialLike | Mapping[str, Any], reason: str = "") -> Trial:
-        """Stores that a trial failed; its place is avoided from then on.
+        """Stores that a trial failed; where trials fail is learned, and avoided.
 
         Args:
             trial: The trial, its number, or the parameters of a new one.

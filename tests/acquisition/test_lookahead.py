@@ -6,9 +6,10 @@ import math
 
 import pytest
 import torch
+from botorch.acquisition import qKnowledgeGradient
 from botorch.acquisition.active_learning import qNegIntegratedPosteriorVariance
 from botorch.optim import optimize_acqf
-from botorch.sampling.normal import IIDNormalSampler
+from botorch.sampling.normal import IIDNormalSampler, SobolQMCNormalSampler
 
 from bokern import Study
 from bokern.acquisition import (
@@ -153,7 +154,9 @@ def test_batches_gradients_and_optimisation(model, points, grid, kind):
     assert best.shape == (1, 2)
 
 
-@pytest.mark.parametrize("kind", [ThompsonSample, MaxValueEntropy, IntegratedVariance])
+@pytest.mark.parametrize(
+    "kind", [ThompsonSample, MaxValueEntropy, IntegratedVariance, KnowledgeGradient]
+)
 def test_mixtures(mixture, points, grid, kind):
     box = BOX / 10
     options = {"near": grid[:3] / 10} if kind is ThompsonSample else {}
@@ -194,7 +197,7 @@ def test_in_a_study_with_trials_pending(acquisition):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize("acquisition", ["mes", "thompson", "nipv"])
+@pytest.mark.parametrize("acquisition", ["mes", "thompson", "nipv", "kg"])
 def test_with_whole_numbers_and_mixtures(acquisition):
     study = Study(
         None,
@@ -211,22 +214,61 @@ def test_with_whole_numbers_and_mixtures(acquisition):
 
 
 @pytest.mark.integration
-@pytest.mark.parametrize(
-    ("acquisition", "arguments", "words"),
-    [
-        ("kg", {"space": {"x": (0.0, 1.0), "n": (1, 3)}}, "ranges of real numbers"),
-        ("kg", {"selection": "mixture"}, "selection='draw' or 'winner'"),
-        ("mes", {"outcome_constraints": ["cost <= 1"]}, "one objective"),
-        ("nipv", {"direction": {"a": "minimize", "b": "minimize"}}, "one objective"),
-    ],
-)
-def test_what_they_cannot_do_is_refused_at_once(acquisition, arguments, words):
-    arguments = {"space": {"x": (0.0, 1.0)}, **arguments}
-    with pytest.raises(SpaceError, match=words):
-        Study(None, acquisition=acquisition, **arguments)
+@pytest.mark.parametrize("acquisition", ["gp-ucb", "kg", "mes", "thompson", "nipv"])
+def test_several_objectives_are_refused_at_once(acquisition):
+    with pytest.raises(SpaceError, match="one objective"):
+        Study(
+            None,
+            {"x": (0.0, 1.0)},
+            direction={"a": "minimize", "b": "minimize"},
+            acquisition=acquisition,
+        )
 
 
-def test_the_knowledge_gradient_is_botorchs(model, grid):
-    acquisition = KnowledgeGradient(model, num_fantasies=4)
-    X = torch.cat([grid[:1], grid[1:5]]).unsqueeze(0)
-    assert acquisition(X).shape == (1,)
+@pytest.mark.oracle
+def test_the_knowledge_gradient_by_integration(model, grid):
+    """Over the observation, on a fine grid; the candidate's own mean counts too."""
+    acquisition = KnowledgeGradient(model, grid)
+    X = grid[:4] + 0.3
+    z = torch.linspace(-8.0, 8.0, 20_001, dtype=torch.double)
+    density = torch.exp(-0.5 * z.square())
+    density = density / density.sum()
+    for x, value in zip(X, acquisition(X.unsqueeze(-2)), strict=True):
+        among = torch.cat([grid, x.unsqueeze(0)])
+        joint = model.posterior(among)
+        K = joint.distribution.covariance_matrix
+        noise = model.likelihood.noise * model.outcome_transform._stdvs_sq.squeeze()
+        step = K[:, -1] / (K[-1, -1] + noise).sqrt()
+        mean = joint.mean.squeeze(-1)
+        best = (mean.unsqueeze(-1) + step.unsqueeze(-1) * z).amax(0)
+        expected = (density * best).sum() - mean.max()
+        assert value.item() == pytest.approx(expected.item(), rel=0.02, abs=1e-6)
+
+
+@pytest.mark.equivalence
+def test_the_knowledge_gradient_is_botorchs_at_its_inner_optima(model, grid):
+    """BoTorch's, with every inner optimum at its best point of the grid."""
+    acquisition = KnowledgeGradient(model, grid)
+    x = grid[5:6] + 0.2
+    among = torch.cat([grid, x])
+    sampler = SobolQMCNormalSampler(torch.Size([512]), seed=0)
+    with torch.no_grad():
+        theirs = qKnowledgeGradient(
+            model,
+            num_fantasies=512,
+            sampler=sampler,
+            current_value=model.posterior(among).mean.max(),
+        )
+        fantasies = model.fantasize(x, sampler)
+        best = fantasies.posterior(among).mean.squeeze(-1).argmax(-1)
+        X = torch.cat([x, among[best]]).unsqueeze(0)
+        assert acquisition(x.unsqueeze(0)).item() == pytest.approx(
+            theirs(X).item(), rel=0.02
+        )
+
+
+def test_the_knowledge_gradient_is_never_negative(model, grid, points):
+    acquisition = KnowledgeGradient(model, grid, X_pending=points[:2, 0])
+    with torch.no_grad():
+        assert acquisition(points).min() >= 0.0
+        assert acquisition(points[:1]) < KnowledgeGradient(model, grid)(points[:1])
