@@ -70,7 +70,7 @@ def test_one_offline_file_with_plotly_once(
     page = _page(path)
     text = path.read_text(encoding="utf-8")
     assert text.count("plotly.js v") == 1
-    assert len(page.figures) == 12
+    assert len(page.figures) == 14
     loaded = [name for name, _ in page.attributes if name in ("src", "href")]
     assert loaded == []
     assert os.listdir(tmp_path) == ["r.html"]
@@ -179,7 +179,7 @@ def test_says_what_was_tried_and_what_was_believed(
     optimization.structure_history = make_history()
     comparison = make_comparison(1, trace=make_trace())
     page = _page(report(comparison, optimization, path=tmp_path / "r.html"))
-    assert len(page.figures) == 9
+    assert len(page.figures) == 11
     text = " ".join(" ".join(page.visible).split())
     for expected in (
         "What the evidence says",
