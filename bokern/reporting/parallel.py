@@ -99,21 +99,32 @@ def _drawn(score: NDArray[np.float64], kept: NDArray[np.bool_]) -> NDArray[np.in
 
 def _rulers(figure: go.Figure, axes: list[Axis]) -> None:
     """The axes with their ticks."""
-    for k, axis in enumerate(axes):
-        figure.add_shape(
-            type="line", x0=k, x1=k, y0=0, y1=1, line={"color": MUTED, "width": 1}
-        )
-        for height, text in _ticks(axis):
-            figure.add_annotation(
-                x=k - SIDEWAYS,
-                y=height,
-                text=text,
-                showarrow=False,
-                xanchor="right",
-                font={"size": 11, "color": INK},
-                bgcolor="rgba(255, 255, 255, 0.85)",
-                borderpad=0,
-            )
+    lines = [
+        {
+            "type": "line",
+            "x0": k,
+            "x1": k,
+            "y0": 0,
+            "y1": 1,
+            "line": {"color": MUTED, "width": 1},
+        }
+        for k in range(len(axes))
+    ]
+    ticks = [
+        {
+            "x": k - SIDEWAYS,
+            "y": height,
+            "text": text,
+            "showarrow": False,
+            "xanchor": "right",
+            "font": {"size": 11, "color": INK},
+            "bgcolor": "rgba(255, 255, 255, 0.85)",
+            "borderpad": 0,
+        }
+        for k, axis in enumerate(axes)
+        for height, text in _ticks(axis)
+    ]
+    figure.update_layout(shapes=lines, annotations=ticks)
 
 
 def _ticks(axis: Axis) -> list[tuple[float, str]]:
@@ -149,26 +160,32 @@ def _lines(
     )
     colours = sample_colorscale(COLOURS, np.clip(heights[:, -1], 0.0, 1.0).tolist())
     x = list(range(len(axes)))
+    traces = []
     for row, (line, colour) in enumerate(zip(heights, colours, strict=True)):
         top = row == len(heights) - 1
         shown = [
             f"{label(axis.name)} = {label(axis.shown(place))}"
             for axis, place in zip(axes, places[row], strict=True)
         ]
-        figure.add_scatter(
-            x=x,
-            y=line.round(4).tolist(),
-            mode="lines",
-            line={
-                "color": colour,
-                "width": 3.5 if top else 1.2,
-                "dash": "solid" if kept[row] else "dot",
-            },
-            opacity=1.0 if top else 0.7,
-            name=f"trial {trials[row]}",
-            customdata=[[text] for text in shown],
-            hovertemplate=f"trial {trials[row]}<br>%{{customdata[0]}}<extra></extra>",
+        traces.append(
+            {
+                "type": "scatter",
+                "x": x,
+                "y": line.round(4).tolist(),
+                "mode": "lines",
+                "line": {
+                    "color": colour,
+                    "width": 3.5 if top else 1.2,
+                    "dash": "solid" if kept[row] else "dot",
+                },
+                "opacity": 1.0 if top else 0.7,
+                "name": f"trial {trials[row]}",
+                "customdata": [[text] for text in shown],
+                "hovertemplate": f"trial {trials[row]}<br>%{{customdata[0]}}"
+                "<extra></extra>",
+            }
         )
+    figure.add_traces(traces)
 
 
 def _bar(figure: go.Figure, name: str, y: NDArray[np.float64]) -> None:
