@@ -12,7 +12,7 @@ from bokern.reporting.axes import Axis
 from bokern.reporting.digits import general
 from bokern.reporting.progress import completed, keeping
 from bokern.reporting.results import OptimizationLike, StudyLike, optimization_of
-from bokern.reporting.theme import COLOURS, INK, MUTED, colour_bar, finish, label
+from bokern.reporting.theme import ALERT, COLOURS, INK, MUTED, colour_bar, finish, label
 
 __all__ = ["parallel_coordinates"]
 
@@ -174,7 +174,7 @@ def _lines(
                 "y": line.round(4).tolist(),
                 "mode": "lines",
                 "line": {
-                    "color": colour,
+                    "color": ALERT if top else colour,
                     "width": 3.5 if top else 1.2,
                     "dash": "solid" if kept[row] else "dot",
                 },
@@ -221,7 +221,7 @@ def _caption(
         f"Each line is a trial: follow it from the value of one parameter to the next, "
         f"and at the right to its value of {name}, which colours it. Where lines of "
         "one colour run through the same places, these parameters go with such "
-        f"values. The thick line has the {best} value{among}. Axes are "
+        f"values. The thick red line has the {best} value{among}. Axes are "
         "logarithmic where the space says so; choices stand in their order"
     )
     if drawn < done:
