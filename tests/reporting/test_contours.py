@@ -65,6 +65,21 @@ def test_swapping_the_names_transposes_the_figure(result: FakeOptimization) -> N
     np.testing.assert_allclose(one.z, np.transpose(other.z), rtol=1e-9)
 
 
+def test_points_fade_with_distance_from_the_plane_and_with_nothing_else() -> None:
+    kinds = ["relu", "relu", "relu", "tanh"]
+    result = make_course(SPACE, loss, 4)
+    result.trials["kind"] = kinds
+    result.trials["idle"] = [0.5, 0.5, 1.0, 0.5]
+    at = {"x": 0.3, "lr": 1e-3, "idle": 0.5, "kind": "relu"}
+    figure = posterior_contours(result, ["x", "lr"], at=at)
+    on, too, off, other = figure.data[1].marker.opacity
+    assert on == too == pytest.approx(0.9)
+    # Half a length in one of two others: 2^-((.5² / 2) / .25²) = 1/4 of .5.
+    assert off == pytest.approx(0.4 + 0.5 / 4)
+    # Another category counts as a whole length.
+    assert other == pytest.approx(0.4 + 0.5 / 2**8)
+
+
 def test_over_a_choice_there_are_cells(result: FakeOptimization) -> None:
     figure = posterior_contours(result, ["kind", "x"])
     assert figure.data[0].type == "heatmap"
