@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from plotly import graph_objects as go
 
 from bokern.reporting.digits import general
@@ -55,9 +56,7 @@ def optimization_history(
                 "size": 8,
                 "color": colour,
                 "line": {"width": 1.5, "color": colour},
-                "symbol": [
-                    shape if kept else f"{shape}-open" for kept in path.kept[mine]
-                ],
+                "symbol": _symbols(shape, path.kept[mine]),
             },
             name=label(generator),
             hovertemplate="trial %{x}: %{y:.6g}<extra></extra>",
@@ -70,6 +69,13 @@ def optimization_history(
     if optimum is not None:
         figure.add_hline(y=optimum, line={"color": MUTED, "width": 1.5, "dash": "dot"})
     return finish(figure, _caption(path, optimum))
+
+
+def _symbols(shape: str, kept: NDArray[np.bool_]) -> str | list[str]:
+    """Hollow for trials that break a constraint; one for all if none does."""
+    if kept.all():
+        return shape
+    return [shape if each else f"{shape}-open" for each in kept]
 
 
 def _failures(figure: go.Figure, path: Course) -> None:

@@ -107,7 +107,8 @@ class Observed:
             return [0.9] * len(self.y)
         distance = np.square(away).mean(0)
         near = np.exp2(-distance / NEAR**2)
-        opacity: list[float] = (faintest + (0.9 - faintest) * near).tolist()
+        shown = faintest + (0.9 - faintest) * near
+        opacity: list[float] = shown.round(3).tolist()
         return opacity
 
 

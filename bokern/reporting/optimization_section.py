@@ -28,6 +28,10 @@ from bokern.reporting.surrogate import modelled
 __all__ = ["Group", "OptimizationSection", "Table", "optimization_section"]
 
 
+MOST_TRIALS = 500
+"""Rows of the table of trials."""
+
+
 @dataclass(frozen=True)
 class Group:
     """Figures that belong together, with a sentence on how to read them."""
@@ -39,10 +43,11 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as text, with the names of their columns."""
+    """Cells as text under the names of columns, and how many rows are left out."""
 
     columns: list[str]
     rows: list[list[str]]
+    left_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -199,10 +204,12 @@ def _front(result: OptimizationLike) -> Table | None:
 
 
 def _trials(result: OptimizationLike) -> Table:
-    trials = result.trials
+    """The last trials, so that a page stays small."""
+    trials = result.trials[-MOST_TRIALS:]
     return Table(
         [str(column) for column in trials.columns],
         [[general(cell) for cell in row] for row in trials.to_numpy(object)],
+        len(result.trials) - len(trials),
     )
 
 

@@ -231,3 +231,14 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
     with pytest.raises(StorageError, match=r"folder"):
         report(optimization, path=tmp_path / "folder")
     assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_of_very_many_trials_the_last_are_listed(
+    optimization: FakeOptimization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bokern.reporting.optimization_section.MOST_TRIALS", 3)
+    page = _page(report(optimization, path=tmp_path / "r.html"))
+    text = " ".join(" ".join(page.visible).split())
+    assert "All 8 trials" in text
+    assert "The first 5 are left out." in text
+    assert page.tags.count("tr") == 1 + 3

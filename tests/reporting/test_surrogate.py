@@ -12,7 +12,6 @@ from bokern.errors import DataError, InputError
 from bokern.optimize import choice
 from bokern.optimize.constraints import read_linear
 from bokern.reporting import modelled, posterior_slices
-from bokern.reporting import modelled as model_of
 from bokern.reporting.predicting import predicted, predicted_mean
 from bokern.reporting.surrogate import MOST_ROWS
 from tests.reporting.fakes import FakeOptimization, make_comparison, make_course
@@ -126,7 +125,7 @@ def test_refuses_too_little(result: FakeOptimization) -> None:
 
 
 def test_a_model_once_made_is_drawn_as_it_is(result: FakeOptimization) -> None:
-    data = model_of(result)
+    data = modelled(result)
     assert modelled(data) is data
     once = posterior_slices(data)
     again = posterior_slices(result)
