@@ -28,7 +28,16 @@ _HOMES = {
     "search": "bokern.selection",
 }
 
-_MODULES = ("acquisition", "ax", "errors", "models", "problems", "structures")
+_MODULES = (
+    "acquisition",
+    "ax",
+    "errors",
+    "models",
+    "plot",
+    "problems",
+    "reporting",
+    "structures",
+)
 
 __all__ = [
     "Comparison",

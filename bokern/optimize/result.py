@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -15,9 +14,11 @@ from ax.api.client import Client
 
 from bokern.ax import structure_history
 from bokern.errors import StorageError
+from bokern.optimize.constraints import Linear
 from bokern.optimize.objectives import VALUE
 from bokern.optimize.pareto import pareto_trials
-from bokern.optimize.space import read_space
+from bokern.optimize.space import Parameter, read_space
+from bokern.optimize.table import html_of
 from bokern.optimize.trial import COMPLETED, PENDING, Trial
 from bokern.selection import Comparison
 
@@ -49,6 +50,8 @@ class OptimizationResult:
         objectives: Direction of each objective, by name. With several there is no one
             best point, and `pareto` lists those that no other beats.
         pareto: Trials that no other beats in all objectives; the best with one.
+        outcome_constraints: Bounds on outcomes, which the best keeps.
+        leaderboard: The structures compared last; see `bokern.Study.leaderboard`.
     """
 
     best_parameters: dict[str, Any]
@@ -62,6 +65,13 @@ class OptimizationResult:
     notes: tuple[str, ...] = field(default=())
     objectives: Mapping[str, str] = field(default_factory=lambda: {VALUE: "minimize"})
     pareto: tuple[Trial, ...] = ()
+    outcome_constraints: tuple[Linear, ...] = ()
+    leaderboard: pd.DataFrame = field(default_factory=pd.DataFrame)
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The space, checked, a parameter each."""
+        return read_space(self.space)
 
     @property
     def regret(self) -> float | None:
@@ -112,9 +122,7 @@ class OptimizationResult:
         )
 
     def _repr_html_(self) -> str:
-        lines = "<br>".join(html.escape(line) for line in str(self).splitlines())
-        table = self.trials.to_html(index=False, escape=True, max_rows=20, na_rep="")
-        return f"<p>{lines}</p>{table}"
+        return html_of(str(self).splitlines(), self.trials)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """A JSON document; written to ``path`` too, if one is given.
@@ -181,6 +189,8 @@ def result_of(
         notes=tuple(said),
         objectives={o.name: o.direction for o in problem.objectives},
         pareto=tuple(pareto),
+        outcome_constraints=problem.outcome_constraints,
+        leaderboard=study.leaderboard,
     )
 
 

@@ -26,11 +26,11 @@ from bokern.optimize.ledger import Ledger, me
 from bokern.optimize.log import EventLog, Lease
 from bokern.optimize.mirror import Candidate, Mirror
 from bokern.optimize.pareto import best_trial, pareto_trials
-from bokern.optimize.result import OptimizationResult, result_of
+from bokern.optimize.result import OptimizationResult, best_shown, result_of
 from bokern.optimize.settings import Options, Problem, created, default_initial
 from bokern.optimize.space import Value
 from bokern.optimize.state import State
-from bokern.optimize.table import leaderboard, trial_table
+from bokern.optimize.table import html_of, leaderboard, trial_table
 from bokern.optimize.trial import COMPLETED, PENDING, Trial
 from bokern.optimize.values import read_values
 from bokern.selection import Comparison
@@ -137,6 +137,13 @@ class Study:
         log = self._ledger.log
         place = "" if log.place is None else f" in {log.shown}"
         return f"<Study{place}: {done} of {len(self._state.trials)} trials completed>"
+
+    def _repr_html_(self) -> str:
+        trials = self.trials
+        lines = [repr(self).strip("<>")]
+        if shown := best_shown(self):
+            lines.append(shown)
+        return html_of(lines, trials)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self._ledger.log,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,6 +12,9 @@ import pandas as pd
 from bokern.ax import StructureRecord
 from bokern.optimize.settings import Problem
 from bokern.optimize.trial import Trial
+
+SHOWN = 20
+"""Rows of a table in a notebook."""
 
 
 def trial_table(trials: Iterable[Trial], problem: Problem) -> pd.DataFrame:
@@ -35,6 +39,13 @@ def trial_table(trials: Iterable[Trial], problem: Problem) -> pd.DataFrame:
     last = ["status", "generator", "structure", "seconds", "reason"]
     columns = ["trial", *problem.names, *problem.outcomes, *last]
     return pd.DataFrame(rows, columns=columns)
+
+
+def html_of(lines: Iterable[str], trials: pd.DataFrame) -> str:
+    """Lines of text and a table of trials, as a notebook shows them; all escaped."""
+    text = "<br>".join(html.escape(line) for line in lines)
+    table = trials.to_html(index=False, escape=True, max_rows=SHOWN, na_rep="")
+    return f"<p>{text}</p>{table}"
 
 
 RANKED = (

@@ -7,26 +7,44 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from plotly import graph_objects as go
 
+from bokern.errors import BokernError, InputError
 from bokern.evidence import AVERAGE_WITHIN
 from bokern.reporting.digits import nats
-from bokern.reporting.results import ComparisonLike
+from bokern.reporting.results import (
+    ComparisonLike,
+    OptimizationLike,
+    StudyLike,
+    optimization_of,
+)
 from bokern.reporting.theme import LONGEST_LABEL, MUTED, family_colour, finish, label
+from bokern.structures import parse
 
 __all__ = ["evidence_bars"]
 
 LONGEST_TICK = 60
 
 
-def evidence_bars(found: ComparisonLike) -> go.Figure:
+def evidence_bars(
+    source: ComparisonLike | OptimizationLike | StudyLike, *, outcome: str | None = None
+) -> go.Figure:
     """Log evidence of each structure relative to the highest, with its error.
 
     Args:
-        found: A comparison.
+        source: A comparison, or an optimisation or a study, of which the structures
+            compared last are drawn.
+        outcome: Which one of an optimisation's; the first objective by default.
 
     Returns:
-        A figure in nats, coloured by family; hollow markers carry flags.
+        A figure in nats, coloured by family; hollow markers carry flags, which an
+        optimisation does not keep.
+
+    Raises:
+        InputError: If an optimisation compared no structures for the outcome.
     """
-    table = found.table.reset_index(drop=True)
+    if isinstance(source, ComparisonLike):
+        table = source.table.reset_index(drop=True)
+    else:
+        table = _compared_last(optimization_of(source), outcome)
     gap = table["gap"].to_numpy(dtype=float)
     gap = gap - gap.max(initial=0.0)
     error = np.nan_to_num(table["standard_error"].to_numpy(dtype=float))
@@ -82,6 +100,27 @@ def evidence_bars(found: ComparisonLike) -> go.Figure:
         "Hollow markers carry a flag."
     )
     return finish(figure, caption, height=130 + 34 * max(len(table), 2))
+
+
+def _compared_last(result: OptimizationLike, outcome: str | None) -> DataFrame:
+    """The leaderboard of an outcome, with the columns of a comparison's table."""
+    ranked = result.leaderboard
+    name = outcome or next(iter(result.objectives))
+    table = DataFrame() if ranked.empty else ranked[ranked["outcome"] == name]
+    if table.empty:
+        raise InputError(
+            f"expected structures compared for {name!r:.60}, got none; offer several, "
+            "and run beyond the initial points"
+        )
+    families = [_family(str(text)) for text in table["structure"]]
+    return table.assign(family=families, flags="").reset_index(drop=True)
+
+
+def _family(text: str) -> str:
+    try:
+        return parse(text).family
+    except BokernError:
+        return "unknown"
 
 
 def _add_family(

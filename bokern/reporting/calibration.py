@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from botorch.models.model import Model
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
@@ -15,8 +14,7 @@ from bokern.errors import InputError
 from bokern.evidence import leave_one_out
 from bokern.models import StructuredGP
 from bokern.reporting.digits import general
-from bokern.reporting.observations import observed
-from bokern.reporting.results import ComparisonLike
+from bokern.reporting.surrogate import Source, modelled
 from bokern.reporting.theme import ACCENT, MUTED, finish, label
 
 __all__ = ["Calibration", "calibration", "leave_one_out_calibration"]
@@ -76,11 +74,14 @@ def calibration(
     )
 
 
-def leave_one_out_calibration(source: ComparisonLike | Model) -> go.Figure:
+def leave_one_out_calibration(
+    source: Source, *, outcome: str | None = None
+) -> go.Figure:
     """Leave-one-out predictions against observations, and their PIT histogram.
 
     Args:
-        source: A comparison, whose best model is taken, or a fitted model.
+        source: Whose model is judged; see ``bokern.plot.modelled``.
+        outcome: Which one of an optimisation's; the first objective by default.
 
     Returns:
         A figure of two panels; the caption states the coverage.
@@ -88,7 +89,7 @@ def leave_one_out_calibration(source: ComparisonLike | Model) -> go.Figure:
     Raises:
         InputError: If the model is of another kind.
     """
-    data = observed(source)
+    data = modelled(source, outcome)
     if not isinstance(data.model, StructuredGP):
         raise InputError(
             "expected a comparison or a fitted StructuredGP, got "

@@ -15,20 +15,18 @@ from plotly.offline import get_plotlyjs
 
 from bokern.errors import InputError, StorageError
 from bokern.reporting import provenance
-from bokern.reporting.drawing import Drawing
-from bokern.reporting.results import ComparisonLike, OptimizationLike
-from bokern.reporting.sections import (
-    ComparisonSection,
+from bokern.reporting.comparison_section import ComparisonSection, comparison_section
+from bokern.reporting.optimization_section import (
     OptimizationSection,
-    comparison_section,
     optimization_section,
 )
+from bokern.reporting.results import ComparisonLike, OptimizationLike, StudyLike
 
 __all__ = ["report"]
 
 
 def report(
-    *results: ComparisonLike | OptimizationLike | str | os.PathLike[str],
+    *results: ComparisonLike | OptimizationLike | StudyLike | str | os.PathLike[str],
     path: str | os.PathLike[str] | None = None,
     title: str = "Evidence for Gaussian-process structures",
 ) -> Path:
@@ -38,8 +36,8 @@ def report(
     where the numbers come from; it prints, and follows a light or dark screen.
 
     Args:
-        results: Comparisons and optimisations, in the order in which they appear;
-            the last may be the path.
+        results: Comparisons, optimisations and studies, in the order in which they
+            appear; the last may be the path.
         path: Where to write, ``report.html`` by default; an existing file is replaced
             once the page is complete.
         title: Of the page.
@@ -82,7 +80,7 @@ def render(sections: list[ComparisonSection | OptimizationSection], title: str) 
         lstrip_blocks=True,
     )
     environment.tests["comparison"] = lambda part: isinstance(part, ComparisonSection)
-    drawings = [drawing for part in sections for drawing in _drawings(part)]
+    drawings = [drawing for part in sections for drawing in part.all_drawings]
     numbers = {id(drawing): n for n, drawing in enumerate(drawings, start=1)}
     environment.globals["number_of"] = lambda drawing: numbers[id(drawing)]
     environment.globals["source_of"] = _source
@@ -104,20 +102,14 @@ def _section(
 ) -> ComparisonSection | OptimizationSection:
     if isinstance(result, ComparisonLike):
         return comparison_section(result, f"Comparison: {result.target_name}")
+    if isinstance(result, StudyLike):
+        return optimization_section(result.result(), "Study")
     if isinstance(result, OptimizationLike):
         return optimization_section(result, "Optimisation")
     raise InputError(
         f"expected comparisons and optimisations, got {type(result).__name__}; pass "
         "what bokern.compare or bokern.minimize returns, and the path last"
     )
-
-
-def _drawings(part: ComparisonSection | OptimizationSection) -> list[Drawing]:
-    """All figures of a section, in the order in which they appear."""
-    if isinstance(part, ComparisonSection):
-        return part.all_drawings
-    below = [] if part.comparison is None else part.comparison.all_drawings
-    return [*part.drawings, *below]
 
 
 def _source(figure: go.Figure) -> Markup:

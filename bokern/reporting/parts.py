@@ -7,8 +7,8 @@ import torch
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
+from bokern.reporting.observations import NEAR
 from bokern.reporting.results import ComparisonLike
-from bokern.reporting.slices import NEAR
 from bokern.reporting.theme import ACCENT, BAND, MUTED, finish, label
 from bokern.selection.component import Component, Slice
 from bokern.selection.explanation import Explanation

@@ -8,12 +8,13 @@ from datetime import UTC, datetime
 from importlib import metadata
 
 from bokern.reporting.digits import general
-from bokern.reporting.results import ComparisonLike, OptimizationLike
+from bokern.reporting.results import ComparisonLike, OptimizationLike, ParameterLike
 
 __all__ = ["of_comparison", "of_optimization", "software"]
 
 PACKAGES = ("bokern", "torch", "gpytorch", "botorch", "ax-platform")
 MOST_COLUMNS = 24
+MOST_VALUES = 12
 
 Facts = list[tuple[str, str]]
 
@@ -54,12 +55,32 @@ def of_optimization(result: OptimizationLike) -> Facts:
     failed = int((trials["status"] != "completed").sum())
     counts = trials["generator"].astype(str).value_counts(sort=False)
     facts = [
-        ("space", _some(f"{name} in {part}" for name, part in result.space.items())),
+        ("space", _some(map(_declared, result.parameters))),
+        (
+            "objective",
+            ", ".join(f"{o} ({way})" for o, way in result.objectives.items()),
+        ),
         ("trials", f"{len(trials)}, of which {failed} failed"),
         ("proposed by", ", ".join(f"{name} ({n})" for name, n in counts.items())),
         ("seed", str(result.seed)),
     ]
+    if result.outcome_constraints:
+        facts.append(("constraints", _some(result.outcome_constraints)))
     return facts + [("note", str(note)) for note in result.notes]
+
+
+def _declared(parameter: ParameterLike) -> str:
+    """A parameter and its values, in words."""
+    name = parameter.name
+    if parameter.is_fixed:
+        return f"{name} = {general(parameter.values[0])}"
+    if parameter.bounds is None:
+        values = [general(value) for value in parameter.values]
+        shown = ", ".join(values[:MOST_VALUES]) + (", …" * (len(values) > MOST_VALUES))
+        return f"{name} in {{{shown}}}{'' if parameter.ordered else ' (no order)'}"
+    low, high = (general(end, 6) for end in parameter.bounds)
+    whole = " whole" if parameter.kind == "int" else ""
+    return f"{name} in [{low}, {high}]{whole}{' log' if parameter.log else ''}"
 
 
 def _intervals(found: ComparisonLike) -> list[str]:

@@ -5,26 +5,36 @@ from __future__ import annotations
 import numpy as np
 from plotly import graph_objects as go
 
+from bokern.errors import InputError
 from bokern.reporting.digits import general
 from bokern.reporting.progress import course
-from bokern.reporting.results import OptimizationLike
+from bokern.reporting.results import OptimizationLike, StudyLike, optimization_of
 from bokern.reporting.theme import ACCENT, finish
 
 __all__ = ["regret"]
 
 
-def regret(result: OptimizationLike) -> go.Figure:
+def regret(source: OptimizationLike | StudyLike) -> go.Figure:
     """Simple regret on a logarithmic axis.
 
     Where the optimum is unknown, the gap to the final best is drawn instead, and the
     caption says so.
 
     Args:
-        result: An optimisation.
+        source: An optimisation or a study, of one objective.
 
     Returns:
         A figure in the units of the objective.
+
+    Raises:
+        InputError: If there is no trial, or there are several objectives.
     """
+    result = optimization_of(source)
+    if len(result.objectives) > 1:
+        raise InputError(
+            f"expected one objective, got {list(result.objectives)}, for which there "
+            "is no regret; draw the Pareto front instead"
+        )
     path = course(result)
     optimum = result.optimum
     known = optimum is not None
@@ -50,6 +60,7 @@ def regret(result: OptimizationLike) -> go.Figure:
         type="log",
         exponentformat="power",
         dtick=1 if decades.size and np.ptp(decades) > 2 else None,
+        tickfont={"size": 11},
     )
     if known:
         caption = (

@@ -6,22 +6,25 @@ import pandas as pd
 from plotly import graph_objects as go
 
 from bokern.errors import InputError
-from bokern.reporting.results import OptimizationLike
+from bokern.reporting.results import OptimizationLike, StudyLike, optimization_of
 from bokern.reporting.theme import GENERATOR_COLOURS, MUTED, finish, label
 
 __all__ = ["structure_probabilities"]
 
 MOST_STRUCTURES = 7
 OTHERS = "others"
+FEW = 12
+"""Trials that each have a tick."""
 
 
 def structure_probabilities(
-    source: OptimizationLike | pd.DataFrame, metric: str | None = None
+    source: OptimizationLike | StudyLike | pd.DataFrame, metric: str | None = None
 ) -> go.Figure:
     """Posterior probabilities of the structures at each trial, stacked.
 
     Args:
-        source: An optimisation, or what ``bokern.ax.structure_history`` returns.
+        source: An optimisation, a study, or what ``bokern.ax.structure_history``
+            returns.
         metric: Which one, if there are several; the first by default.
 
     Returns:
@@ -30,7 +33,10 @@ def structure_probabilities(
     Raises:
         InputError: If structures were never compared, or there is no such metric.
     """
-    history = source if isinstance(source, pd.DataFrame) else source.structure_history
+    if isinstance(source, pd.DataFrame):
+        history = source
+    else:
+        history = optimization_of(source).structure_history
     if history.empty:
         raise InputError(
             "expected an optimisation that compared structures, got none compared; "
@@ -52,7 +58,10 @@ def structure_probabilities(
     rest = table[order[MOST_STRUCTURES:]].sum(axis=1)
     if len(order) > MOST_STRUCTURES:
         _add(figure, table.index, rest, OTHERS, MUTED)
-    figure.update_xaxes(title={"text": "trial"}, rangemode="normal")
+    few = len(table) <= FEW
+    figure.update_xaxes(
+        title={"text": "trial"}, rangemode="normal", dtick=1 if few else None
+    )
     figure.update_yaxes(title={"text": "posterior probability"}, range=[0.0, 1.0])
     figure.update_layout(legend={"traceorder": "normal"})
     return finish(figure, _caption(chosen, len(order)))

@@ -13,6 +13,9 @@ ACCENT = "#2a7ab9"
 ALERT = "#c4421a"
 BAND = "rgba(42, 122, 185, 0.22)"
 
+COLOURS = "Viridis"
+"""Of values, from low to high; even in brightness, so it prints."""
+
 FAMILY_COLOURS = {
     "stationary": ACCENT,
     "composite": "#d98c00",
@@ -100,6 +103,15 @@ def label(text: object, longest: int = LONGEST_LABEL) -> str:
     if len(plain) > longest:
         plain = plain[: longest - 1] + "…"
     return html.escape(plain, quote=False)
+
+
+def colour_bar(name: object) -> dict[str, Any]:
+    """A narrow bar of the colours of values, with the name of what they are."""
+    return {
+        "title": {"text": label(name, 18), "font": {"size": 13}},
+        "thickness": 14,
+        "outlinewidth": 0,
+    }
 
 
 def family_colour(family: str) -> str:

@@ -560,3 +560,16 @@ def test_constant_values():
     with pytest.warns(UserWarning, match="constant"):
         advance(study, 7, lambda p: 3.0)
     assert study.best.value == 3.0
+
+
+def test_a_notebook_shows_where_it_stands():
+    study = Study(None, SQUARE, initial=3, **ONE)
+    assert study._repr_html_().startswith("<p>Study: 0 of 0 trials completed</p><table")
+    study.tell({"x": 0.5, "y": 0.5}, 0.25)
+    trial = study.ask()
+    shown = study._repr_html_()
+    assert "Study: 1 of 2 trials completed<br>best 0.25" in shown
+    assert shown.count("<tr") == 3
+    assert "pending" in shown
+    study.fail(trial, "<b>no</b>")
+    assert "<b>no" not in study._repr_html_()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -10,9 +11,13 @@ import torch
 from botorch.models.transforms import Normalize
 from pandas import DataFrame
 from torch import Tensor
+from torch.quasirandom import SobolEngine
 
 from bokern.inputs import Observations
 from bokern.models import StructuredGP
+from bokern.optimize import Trial
+from bokern.optimize.constraints import Linear
+from bokern.optimize.space import Parameter, read_space
 from bokern.selection.attempt import Attempt
 from bokern.selection.component import Parts
 from bokern.selection.explanation import Explanation
@@ -129,6 +134,14 @@ class FakeOptimization:
     notes: tuple[str, ...] = ()
     seed: int = 0
     structure_history: DataFrame = field(default_factory=DataFrame)
+    leaderboard: DataFrame = field(default_factory=DataFrame)
+    objectives: dict[str, str] = field(default_factory=lambda: {"value": "minimize"})
+    outcome_constraints: tuple[Linear, ...] = ()
+    pareto: tuple[Trial, ...] = ()
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        return read_space(self.space)
 
 
 def make_comparison(d: int, n: int = 30, **changes: Any) -> FakeComparison:
@@ -182,4 +195,30 @@ def make_optimization(**changes: Any) -> FakeOptimization:
         }
     )
     fields = {"trials": trials, "best_parameters": {"input 0": 0.7}, "best_value": 0.02}
+    return FakeOptimization(**{**fields, **changes})
+
+
+def make_course(
+    space: dict[str, Any],
+    f: Callable[[dict[str, Any]], float | dict[str, float]],
+    n: int = 30,
+    failed: Sequence[int] = (),
+    **changes: Any,
+) -> FakeOptimization:
+    """An optimisation that evaluated a function at n points of a scrambled sequence."""
+    parameters = read_space(space)
+    units = SobolEngine(len(parameters), scramble=True, seed=1).draw(n).tolist()
+    rows = []
+    for trial, row in enumerate(units):
+        point = {p.name: p.at(u) for p, u in zip(parameters, row, strict=True)}
+        values = f(point)
+        values = values if isinstance(values, dict) else {"value": values}
+        status = "completed"
+        if trial in failed:
+            values, status = dict.fromkeys(values, float("nan")), "failed"
+        told = {"status": status, "generator": "sobol", "structure": "", "seconds": 0.1}
+        rows.append({"trial": trial, **point, **values, **told, "reason": ""})
+    trials = DataFrame(rows)
+    fields = {"trials": trials, "space": space, "best_parameters": {}}
+    fields["best_value"] = float("nan")
     return FakeOptimization(**{**fields, **changes})

@@ -9,7 +9,7 @@ from botorch.models import SingleTaskGP
 from botorch.models.transforms import Normalize
 
 import bokern
-from bokern.reporting.observations import observed
+from bokern.reporting.surrogate import modelled as observed
 
 FRAME = pd.DataFrame({"heat": [1.0, 2.0, 4.0, 7.0, 9.0]})
 LOSS = pd.Series([3.0, 0.0, -1.0, 2.0, 5.0], name="loss")

@@ -21,8 +21,11 @@ def test_a_value_of_a_failed_trial_does_not_count() -> None:
     assert course(result).best[-1] == 0.02
 
 
-def test_direction_follows_from_the_best_value() -> None:
-    path = course(make_optimization(best_value=3.0))
+MAXIMIZED = {"value": "maximize"}
+
+
+def test_the_best_of_what_is_maximised_is_the_largest() -> None:
+    path = course(make_optimization(best_value=3.0, objectives=MAXIMIZED))
     assert path.sign == -1
     assert path.best.tolist() == [3.0] * 8
 
@@ -46,7 +49,9 @@ def test_regret_is_the_distance_from_the_known_optimum() -> None:
 
 
 def test_regret_when_maximising() -> None:
-    (trace,) = regret(make_optimization(best_value=3.0, optimum=3.5)).data
+    (trace,) = regret(
+        make_optimization(best_value=3.0, optimum=3.5, objectives=MAXIMIZED)
+    ).data
     np.testing.assert_allclose(trace.y, [0.5] * 8)
 
 

@@ -70,7 +70,7 @@ def test_one_offline_file_with_plotly_once(
     page = _page(path)
     text = path.read_text(encoding="utf-8")
     assert text.count("plotly.js v") == 1
-    assert len(page.figures) == 12
+    assert len(page.figures) == 14
     loaded = [name for name, _ in page.attributes if name in ("src", "href")]
     assert loaded == []
     assert os.listdir(tmp_path) == ["r.html"]
@@ -179,7 +179,7 @@ def test_says_what_was_tried_and_what_was_believed(
     optimization.structure_history = make_history()
     comparison = make_comparison(1, trace=make_trace())
     page = _page(report(comparison, optimization, path=tmp_path / "r.html"))
-    assert len(page.figures) == 9
+    assert len(page.figures) == 11
     text = " ".join(" ".join(page.visible).split())
     for expected in (
         "What the evidence says",
@@ -231,3 +231,14 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(
     with pytest.raises(StorageError, match=r"folder"):
         report(optimization, path=tmp_path / "folder")
     assert os.listdir(tmp_path) == ["folder"]
+
+
+def test_of_very_many_trials_the_last_are_listed(
+    optimization: FakeOptimization, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bokern.reporting.optimization_section.MOST_TRIALS", 3)
+    page = _page(report(optimization, path=tmp_path / "r.html"))
+    text = " ".join(" ".join(page.visible).split())
+    assert "All 8 trials" in text
+    assert "The first 5 are left out." in text
+    assert page.tags.count("tr") == 1 + 3

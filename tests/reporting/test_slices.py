@@ -77,7 +77,7 @@ def test_at_most_so_many_columns_and_it_says_which() -> None:
     comparison = make_comparison(5)
     figure = posterior_slices(comparison, limit=2)
     assert len(_named(figure, "posterior mean")) == 2
-    assert "2 of 5 columns along which the mean varies most" in caption_of(figure)
+    assert "2 of 5 parameters along which the mean varies most" in caption_of(figure)
     every = _named(posterior_slices(comparison), "posterior mean")
     spread = sorted(np.ptp(trace.y) for trace in every)
     shown = sorted(np.ptp(trace.y) for trace in _named(figure, "posterior mean"))

@@ -1,31 +1,25 @@
-"""What stands on the page, result by result, before it is turned into HTML."""
+"""A ranked comparison as the page shows it, before it is turned into HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bokern.reporting import provenance
 from bokern.reporting.bars import evidence_bars
+from bokern.reporting.by_structure import structure_posteriors
 from bokern.reporting.calibration import leave_one_out_calibration
 from bokern.reporting.digits import general, nats, percent
 from bokern.reporting.drawing import Drawing, drawn
 from bokern.reporting.findings import Findings, Tried, findings, tried
 from bokern.reporting.flags import meanings
-from bokern.reporting.history import optimization_history
-from bokern.reporting.progress import course
-from bokern.reporting.regret_curve import regret
-from bokern.reporting.results import ComparisonLike, OptimizationLike
+from bokern.reporting.results import ComparisonLike
 from bokern.reporting.slices import posterior_slices
-from bokern.reporting.structure_history import structure_probabilities
 
-__all__ = [
-    "ComparisonSection",
-    "OptimizationSection",
-    "comparison_section",
-    "optimization_section",
-]
+__all__ = ["ComparisonSection", "comparison_section"]
+
+NEGLIGIBLE = 0.01
+"""Probability below which the runners-up are not drawn."""
 
 
 @dataclass(frozen=True)
@@ -48,20 +42,6 @@ class ComparisonSection:
         """In the order in which they appear."""
         tried = [] if self.tried is None else self.tried.drawings
         return [*self.findings.drawings, *self.drawings, *tried]
-
-
-@dataclass(frozen=True)
-class OptimizationSection:
-    """An optimisation as the page shows it, with its last comparison."""
-
-    heading: str
-    statement: str
-    best: list[tuple[str, str]]
-    columns: list[str]
-    rows: list[list[str]]
-    drawings: list[Drawing]
-    facts: list[tuple[str, str]]
-    comparison: ComparisonSection | None
 
 
 def comparison_section(
@@ -89,6 +69,7 @@ def comparison_section(
         drawings=[
             drawn("Log evidence", lambda: evidence_bars(found)),
             drawn("Posterior", lambda: posterior_slices(found, at=at)),
+            *_rivals(found, at),
             drawn(
                 "Leave-one-out calibration", lambda: leave_one_out_calibration(found)
             ),
@@ -97,46 +78,12 @@ def comparison_section(
     )
 
 
-def optimization_section(result: OptimizationLike, heading: str) -> OptimizationSection:
-    """Tables and figures of an optimisation.
-
-    Args:
-        result: The optimisation.
-        heading: What to call it.
-
-    Returns:
-        The section; a figure that cannot be drawn leaves its reason.
-    """
-    found = result.comparison
-    comparison = None
-    if found is not None:
-        best = int((course(result).sign * found.y).argmin())
-        comparison = comparison_section(
-            found, "Structures at the last comparison", found.X[best].tolist()
-        )
-    trials = result.trials
-    return OptimizationSection(
-        heading=heading,
-        statement=_outcome(result),
-        best=[(str(name), general(at, 6)) for name, at in _items(result)],
-        columns=[str(column) for column in trials.columns],
-        rows=[[general(cell) for cell in row] for row in trials.to_numpy(object)],
-        drawings=[
-            drawn("Optimisation history", lambda: optimization_history(result)),
-            drawn("Regret", lambda: regret(result)),
-            *_believed(result),
-        ],
-        facts=provenance.of_optimization(result),
-        comparison=comparison,
-    )
-
-
-def _believed(result: OptimizationLike) -> list[Drawing]:
-    """The structures by trial, if any were compared."""
-    if result.structure_history.empty:
+def _rivals(found: ComparisonLike, at: Sequence[float] | None) -> list[Drawing]:
+    """The posteriors of several structures, if several are probable."""
+    if not (found.table["probability"] > NEGLIGIBLE)[1:].any():
         return []
-    title = "Structures by trial"
-    return [drawn(title, lambda: structure_probabilities(result))]
+    title = "Posterior by structure"
+    return [drawn(title, lambda: structure_posteriors(found, at=at))]
 
 
 def _ranking(found: ComparisonLike) -> list[dict[str, str]]:
@@ -178,26 +125,3 @@ def _priors(found: ComparisonLike) -> list[tuple[str, list[dict[str, str]]]]:
             }
         )
     return list(groups.items())
-
-
-def _items(result: OptimizationLike) -> list[tuple[str, Any]]:
-    return list((result.best_parameters or {}).items())
-
-
-def _outcome(result: OptimizationLike) -> str:
-    """The result of an optimisation in a sentence."""
-    path = course(result)
-    if path.failed.all():
-        return f"None of the {len(path.trial)} trials succeeded."
-    verb = "smallest" if path.sign > 0 else "largest"
-    text = (
-        f"The {verb} value seen in {len(path.trial)} trials is "
-        f"{general(float(result.best_value), 6)}"
-    )
-    if result.optimum is not None:
-        gap = path.sign * (float(result.best_value) - float(result.optimum))
-        text += (
-            f", {general(abs(gap), 2)} {'from' if gap >= 0 else 'beyond'} the known "
-            f"optimum {general(float(result.optimum), 6)}"
-        )
-    return text + "."
