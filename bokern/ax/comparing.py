@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 from ax.core.data import Data
@@ -32,15 +33,26 @@ class Comparing:
         selection: One of ``bokern.ax.choice.SELECTIONS``.
         seed: Of comparisons and draws.
         memory: What is known so far.
+        executor: Where searches are done; here if None. It is no part of copies, and
+            changes no result.
     """
 
     def __init__(
-        self, structures: list[str], selection: str, seed: int, memory: Memory
+        self,
+        structures: list[str],
+        selection: str,
+        seed: int,
+        memory: Memory,
+        executor: Executor | None = None,
     ) -> None:
         self.structures = structures
         self.selection = selection
         self.seed = seed
         self.memory = memory
+        self.executor = executor
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "executor": None}
 
     def recall(self, experiment: Experiment, rows: int) -> None:
         """Takes over the newest record where it knows more than the memory.
@@ -129,7 +141,8 @@ class Comparing:
         try:
             if auto:
                 space = experiment.search_space
-                found = searched(metric, space, memory.known(name), seed)
+                known = memory.known(name)
+                found = searched(metric, space, known, seed, self.executor)
             else:
                 found = compared(metric, structures, seed)
         except NEVER_HEALS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 from ax.adapter.registry import Generators
@@ -56,6 +57,7 @@ from bokern.ax.surrogate import (
 from bokern.errors import FitWarning
 from bokern.seeding import spawn
 from bokern.selection import Comparison
+from bokern.selection.workers import check_executor
 from bokern.structures import Structure
 
 LEVELS = ("structure", "matern", "sobol")
@@ -107,6 +109,8 @@ class StructureNode(GenerationNode):
         generator_kwargs: Further arguments of Ax's BoTorch generator.
         transition_criteria: When to go on to another node.
         acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule.
+        executor: Where structures are searched, any ``concurrent.futures`` executor;
+            in this process if None. The results are the same, and it is not stored.
 
     Raises:
         StructureError: If a structure is malformed.
@@ -130,6 +134,7 @@ class StructureNode(GenerationNode):
         generator_kwargs: dict[str, Any] | None = None,
         transition_criteria: Sequence[TransitionCriterion] | None = None,
         acquisition_options: Mapping[str, Any] | None = None,
+        executor: Executor | None = None,
     ) -> None:
         found = offered(structures)
         self.structures = [AUTO] if is_auto(structures) else [str(s) for s in found]
@@ -145,6 +150,7 @@ class StructureNode(GenerationNode):
             self.selection,
             self.seed,
             Memory(dict(incumbents or {}), dict(searched_at)),
+            check_executor(executor),
         )
         self._level = "structure"
         self._reasons: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 
 import numpy as np
@@ -64,6 +65,7 @@ def searched(
     space: SearchSpace,
     known: Mapping[str, Sequence[float]],
     seed: int,
+    executor: Executor | None = None,
 ) -> Comparison:
     """Structures found on what one metric's model has seen.
 
@@ -75,6 +77,7 @@ def searched(
             other starts too; one whose hyperparameters are not as many as it has is
             fitted like one that is not known.
         seed: Of the search.
+        executor: Where its work is done; here if None.
     """
     data = read_observations(
         metric.X,
@@ -106,6 +109,7 @@ def searched(
         effort=EFFORT,
         limit=BUDGET,
         known=earlier,
+        executor=executor,
         progress=False,
     )
     return _on_model_scale(found)

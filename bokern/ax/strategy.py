@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import Executor
 from typing import Any
 
 from ax.core.experiment_status import ExperimentStatus
@@ -31,6 +32,7 @@ def generation_strategy(
     initial: int | None = None,
     seed: int = 0,
     acquisition_options: Mapping[str, Any] | None = None,
+    executor: Executor | None = None,
 ) -> GenerationStrategy:
     """A strategy for ``client.set_generation_strategy``.
 
@@ -50,6 +52,8 @@ def generation_strategy(
         seed: The run depends on it and on the observations alone.
         acquisition_options: For GP-UCB ``delta`` and ``scale`` of its schedule, such as
             ``{"delta": 0.1, "scale": 0.2}``, which are the defaults.
+        executor: Where structures are searched, any ``concurrent.futures`` executor;
+            in this process if None. The results are the same, and it is not stored.
 
     Raises:
         StructureError: If a structure is malformed.
@@ -67,6 +71,7 @@ def generation_strategy(
         selection=selection,
         seed=seed,
         acquisition_options=acquisition_options,
+        executor=executor,
     )
     initial = int(initial)
     nodes: list[GenerationNode] = [node]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 from bokern.ax.choice import Structures
@@ -34,11 +35,13 @@ def minimize(
     study: str | os.PathLike[str] | None = None,
     parallel: int = 1,
     time_limit: float | None = None,
+    executor: Executor | None = None,
 ) -> OptimizationResult:
     """Minimises a black box.
 
     An exception, NaN, an infinity or anything that is no number makes a failed trial:
-    it counts towards the budget, is listed with its reason, and its place is avoided.
+    it counts towards the budget, is listed with its reason, and teaches where to expect
+    failures, which is avoided.
     An interruption from the keyboard, or any error outside the function, goes through
     with all that was found so far as its ``result`` attribute
     (``sys.last_value.result`` at the prompt).
@@ -70,6 +73,7 @@ def minimize(
             goes on where it ended. See `bokern.Study`.
         parallel: Evaluations at a time, each in a process of its own if several.
         time_limit: Seconds after which an evaluation is stopped and counts as failed.
+        executor: Where structures are searched; see `bokern.Study`.
 
     Returns:
         The best point, a table of the trials, and the last comparison of structures.
@@ -97,6 +101,7 @@ def minimize(
         selection=selection,
         initial=count,
         seed=seed,
+        executor=executor,
     )
     return opened.run(
         f,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -73,6 +74,7 @@ class Mirror:
     Args:
         problem: What is optimised.
         options: How candidates are chosen.
+        executor: Where structures are searched; here if None.
 
     Raises:
         StructureError: If a structure is malformed.
@@ -81,7 +83,9 @@ class Mirror:
         SpaceError: If the acquisition cannot serve the objectives and constraints.
     """
 
-    def __init__(self, problem: Problem, options: Options) -> None:
+    def __init__(
+        self, problem: Problem, options: Options, executor: Executor | None = None
+    ) -> None:
         self.problem = problem
         self.options = options
         self.metrics = _metrics(problem.outcomes)
@@ -105,6 +109,7 @@ class Mirror:
                     initial=0,
                     seed=options.seed,
                     acquisition_options=options.acquisition_options or None,
+                    executor=executor,
                 )
             )
         self._node()._acquisition(self._experiment)

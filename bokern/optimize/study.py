@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from typing import Any
 
 import pandas as pd
@@ -34,6 +35,7 @@ from bokern.optimize.table import html_of, leaderboard, trial_table
 from bokern.optimize.trial import COMPLETED, PENDING, Trial
 from bokern.optimize.values import read_values
 from bokern.selection import Comparison
+from bokern.selection.workers import check_executor
 
 REGENERATED = 3
 """How often a candidate is chosen anew because others asked meanwhile."""
@@ -71,6 +73,8 @@ class Study:
             or twice the parameters.
         seed: Suggestions depend on it and on the trials alone.
         name: Of the study, where a database holds several.
+        executor: Where structures are searched, any ``concurrent.futures`` executor,
+            such as loky's or Dask's; in this process if None. Suggestions are the same.
 
     Raises:
         SpaceError: If the space or an option is malformed, or differs from what is
@@ -96,6 +100,7 @@ class Study:
         initial: int | None = None,
         seed: int | None = None,
         name: str = "study",
+        executor: Executor | None = None,
     ) -> None:
         asked = {
             "direction": direction,
@@ -117,6 +122,7 @@ class Study:
                 "that exists"
             )
         self._mirror: Mirror | None = None
+        self._executor = check_executor(executor)
         if wanted is not None:
             # Refuses what cannot serve before anything is stored.
             first = _first_options(options, wanted)
@@ -414,7 +420,7 @@ class Study:
         """The experiment, in step with the trials."""
         changed = self._state.take_changed()
         if self._mirror is None or self._mirror.options != self.options:
-            self._mirror = Mirror(self.problem, self.options)
+            self._mirror = Mirror(self.problem, self.options, self._executor)
             changed = list(self._state.trials.values())
         self._mirror.take(changed)
         return self._mirror

@@ -39,7 +39,7 @@ from bokern.selection.outcome import choose_outcome, with_choice
 from bokern.selection.progress import Progress
 from bokern.selection.ranking import distinct
 from bokern.selection.schedule import Plan, Schedule
-from bokern.selection.workers import Workers
+from bokern.selection.workers import Workers, check_executor
 from bokern.structures import Matern, Structure
 from bokern.structures.grammar import Grammar
 
@@ -209,6 +209,7 @@ def search_observations(
         remarks: Said of the result.
         progress: See `search`.
     """
+    check_executor(executor)
     _check_device(data, workers, executor)
     with ExitStack() as stack:
         meter = stack.enter_context(closing(Meter(limit, progress)))

@@ -14,7 +14,7 @@ from concurrent.futures import (
 )
 from typing import Any
 
-from bokern.errors import FitWarning
+from bokern.errors import FitWarning, InputError
 from bokern.selection.jobs import Context, Job, Outcome, execute, perform
 
 BROKEN_AT_MOST = 2
@@ -29,6 +29,21 @@ ENVIRONMENT = dict.fromkeys(
 )
 
 Arrived = Callable[[Job, Outcome], Outcome]
+
+
+def check_executor(executor: Any) -> Executor | None:
+    """The executor itself, or None.
+
+    Raises:
+        InputError: If it cannot be handed work.
+    """
+    if executor is not None and not callable(getattr(executor, "submit", None)):
+        raise InputError(
+            "executor= is a concurrent.futures executor, such as "
+            f"ProcessPoolExecutor(4), got {executor!r:.60}"
+        )
+    found: Executor | None = executor
+    return found
 
 
 class Workers:
