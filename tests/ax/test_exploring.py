@@ -78,15 +78,23 @@ def test_trials_asked_for_together_are_not_left_exploring(monkeypatch):
     assert [r.explored for r in runs(client)[-3:]] == [True, False, False]
 
 
-def test_with_constraints_it_is_a_sobol_point_at_once(monkeypatch):
+@pytest.mark.parametrize(
+    ("objective", "constraints", "repeated"),
+    [("-y, -cost", [], 1), ("-y", ["cost <= 1.2"], 2)],
+)
+def test_with_several_objectives_it_is_a_sobol_point_at_once(
+    monkeypatch, objective, constraints, repeated
+):
     client = make_client(
-        generation_strategy(TWO, initial=3), constraints=["cost <= 1.2"]
+        generation_strategy(TWO, initial=3),
+        objective=objective,
+        constraints=constraints,
     )
     values = lambda p: {**corner(p), "cost": p["a"]}  # noqa: E731
     advance(client, 3, values)
     monkeypatch.setattr("bokern.ax.node.repeats", lambda *_: True)
     advance(client, 1, values)
-    assert (record(client).used, record(client).repeats) == ("sobol", 1)
+    assert (record(client).used, record(client).repeats) == ("sobol", repeated)
 
 
 def test_exploring_leaves_out_what_belongs_to_an_acquisition():

@@ -70,12 +70,12 @@ def test_two_metrics_and_a_constraint():
     assert (record(client).used, record(client).reasons) == ("structure", [])
 
 
-def test_gp_ucb_refuses_constraints():
+def test_gp_ucb_refuses_several_objectives():
     client = make_client(
-        generation_strategy(TWO, "gp-ucb", initial=2), constraints=["cost <= 1.2"]
+        generation_strategy(TWO, "gp-ucb", initial=2), objective="-y, -cost"
     )
     advance(client, 2, lambda p: {"y": branin_like(p), "cost": p["a"]})
-    with pytest.raises(SpaceError, match="one objective without outcome constraints"):
+    with pytest.raises(SpaceError, match="gp-ucb handles one objective"):
         client.get_next_trials(max_trials=1)
 
 
