@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.data import missing
 from benchmarks.optimise.bokern_methods import _has_exactly
+from benchmarks.optimise.commands import _skipped
 from benchmarks.optimise.initial import initial_points
 from benchmarks.optimise.objectives import (
     CONTROLS,
@@ -20,6 +21,7 @@ from benchmarks.optimise.target import parameters_of
 from bokern.problems import Branin, InvariantDraw
 from bokern.structures import parse
 
+SKIPPED = {"ax": None, "smac": "not here", "hebo": "not here"}
 CHEAP = [name for name in OBJECTIVES if not name.startswith("permutation6")]
 
 
@@ -105,6 +107,18 @@ def test_what_is_not_there_is_an_obstacle(monkeypatch, tmp_path):
     monkeypatch.setenv("BOKERN_DATA", str(tmp_path))
     assert "BOKERN_DATA" in Run("agnp", "ax", 0).obstacle
     assert Run("branin", "ax", 0).obstacle is None
+
+
+def test_reasons_for_skipping_are_said_once_each():
+    runs = {Run("branin", m, s): r for m, r in SKIPPED.items() for s in range(3)}
+    assert _skipped(runs) == ["skipped 6 runs: not here"]
+
+
+def test_draws_under_all_permutations_are_shared_by_methods():
+    first = OBJECTIVES["permutation6"].problem(0)
+    assert first is OBJECTIVES["permutation6_until"].problem(0)
+    assert first.group == "permutations(6)"
+    assert first.dim == 6
 
 
 def test_a_failure_is_recorded_with_what_came_before(monkeypatch):
