@@ -16,13 +16,13 @@ FEW = 4
 """With more methods, only ours and the reference have a band, or none could be seen."""
 
 _COLOURS = (
-    "#4477AA",
+    "#BBBBBB",
     "#EE6677",
     "#228833",
-    "#CCBB44",
+    "#4477AA",
     "#66CCEE",
     "#AA3377",
-    "#BBBBBB",
+    "#CCBB44",
     "#EE7733",
     "#009988",
     "#882255",
@@ -30,7 +30,8 @@ _COLOURS = (
     "#332288",
 )
 _OURS_COLOUR = "#222222"
-_PANEL = 300
+# Pixels.
+_PANEL, _TOP, _BOTTOM, _GAP = 300, 140, 40, 30
 _COLUMNS = 3
 
 
@@ -54,7 +55,6 @@ def figure(records: list[Record]) -> go.Figure:
         cell = {"row": k // columns + 1, "col": k % columns + 1}
         of_objective = [r for r in records if r["objective"] == objective]
         threshold = float(np.median([r["threshold"] for r in of_objective]))
-        drawn.add_hline(threshold, line={"dash": "dot", "width": 1}, **cell)
         for method in dict.fromkeys(r["method"] for r in of_objective):
             runs = [simple_regret(r) for r in of_objective if r["method"] == method]
             banded = len(methods) <= FEW or method in (OURS, REFERENCE)
@@ -67,14 +67,21 @@ def figure(records: list[Record]) -> go.Figure:
             shown.add(method)
             for trace in traces if banded else traces[1:]:
                 drawn.add_trace(trace, **cell)
+        drawn.add_hline(threshold, line={"dash": "dot", "width": 1}, **cell)
     drawn.update_yaxes(type="log", exponentformat="power", nticks=6)
     drawn.update_annotations(font_size=13)
+    height = _PANEL * count
     drawn.update_layout(
         template="simple_white",
-        height=140 + _PANEL * count,
-        title="Simple regret against evaluations: median, quartiles as a band",
-        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom", "yref": "container"},
-        margin={"t": 140},
+        height=height + _TOP + _BOTTOM,
+        title={
+            "text": "Simple regret: median, quartiles as a band, dotted what is solved",
+            "yref": "container",
+            "y": 0.99,
+            "yanchor": "top",
+        },
+        legend={"orientation": "h", "y": 1 + _GAP / height, "yanchor": "bottom"},
+        margin={"t": _TOP, "b": _BOTTOM},
     )
     return drawn
 

@@ -68,7 +68,7 @@ def _both_gramacy(records: list[Record]) -> Part:
 
 def _nonstationary(records: list[Record]) -> Part:
     return _overall(
-        2, "regret on the nonstationary set, of Ax's", records, NONSTATIONARY, 0.5
+        2, "regret ÷ Ax's, nonstationary set together", records, NONSTATIONARY, 0.5
     )
 
 
@@ -87,7 +87,7 @@ def _best_peer(records: list[Record]) -> Part:
     listed = [f"{o} {ratio:.3g} of {peer}" for o, (ratio, peer) in found.items()]
     return Part(
         2,
-        "regret on each objective of it, of the best peer's",
+        "regret ÷ the best peer's, each of that set",
         max((ratio for ratio, _ in found.values()), default=math.nan),
         1.0,
         least=False,
@@ -98,16 +98,14 @@ def _best_peer(records: list[Record]) -> Part:
 
 
 def _no_harm(records: list[Record]) -> Part:
-    return _each(
-        3, "regret on each stationary control, of Ax's", records, REFERENCE, 1.2
-    )
+    return _each(3, "regret ÷ Ax's, each stationary control", records, REFERENCE, 1.2)
 
 
 def _fewer_evaluations(records: list[Record]) -> Part:
     pairs = {o: paired(records, o, REFERENCE, KNOWN) for o in UNTIL}
     return Part(
         4,
-        "evaluations of Ax over those with a known group, to 90 % of the best",
+        "evaluations of Ax to 90 % of the best ÷ ours with a known group",
         min((fewer(ps) for ps in pairs.values() if ps), default=math.nan),
         5.0,
         least=True,
@@ -163,7 +161,7 @@ def _unknown_against_known(records: list[Record]) -> Part:
     pairs = {o: paired(records, o, OURS, KNOWN) for o in UNTIL}
     return Part(
         5,
-        "evaluations to 90 % of the best, of those with a known group",
+        "evaluations to 90 % of the best ÷ those with a known group",
         max((fewer(ps) for ps in pairs.values() if ps), default=math.nan),
         2.0,
         least=False,
@@ -175,7 +173,7 @@ def _unknown_against_known(records: list[Record]) -> Part:
 
 def _needless_search(records: list[Record]) -> Part:
     return _each(
-        5, "regret on each control, of that without structures", records, PLAIN, 1.2
+        5, "regret ÷ that of Matérn-5/2 alone, each control", records, PLAIN, 1.2
     )
 
 
@@ -189,7 +187,7 @@ def _cost(records: list[Record]) -> Part:
 
 def _real_tables(records: list[Record]) -> Part:
     return _overall(
-        7, "regret on the real tables, of Ax's", records, tuple(REAL_TABLES), 1.0
+        7, "regret ÷ Ax's, real tables together", records, tuple(REAL_TABLES), 1.0
     )
 
 

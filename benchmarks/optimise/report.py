@@ -13,6 +13,7 @@ _STYLE = """
 body { font-family: sans-serif; margin: 2em auto; max-width: 1500px; padding: 0 1em; }
 table { border-collapse: collapse; font-size: 85%; }
 th, td { border-bottom: 1px solid #ddd; padding: .25em .6em; text-align: left; }
+td:last-child { white-space: nowrap; }
 """
 
 

@@ -92,9 +92,9 @@ def test_the_nonstationary_set_is_set_beside_ax_and_the_best_peer():
 def test_no_harm_is_judged_on_the_worse_control():
     first, second = CONTROLS
     records = [*ends(first, "bokern", 0.3), *ends(first, "ax", 0.3)]
-    assert part(records, "stationary control, of Ax").verdict == "not measured"
+    assert part(records, "each stationary control").verdict == "not measured"
     records += [*ends(second, "bokern", 0.6), *ends(second, "ax", 0.3)]
-    found = part(records, "stationary control, of Ax")
+    found = part(records, "each stationary control")
     assert found.figure == pytest.approx(2.0)
     assert found.verdict == "not reached"
 
@@ -110,12 +110,12 @@ def test_a_run_that_was_not_solved_counts_as_its_budget():
     records = until("cyclic3_until", "ax", 40, solved=False)
     records += until("cyclic3_until", "bokern-known", 8)
     records += until("cyclic3_until", "bokern", 10)
-    one = part(records, "over those with a known group")
+    one = part(records, "ours with a known group")
     assert one.figure == pytest.approx(5.0)
     assert one.verdict == "not measured"
     records += [r | {"objective": "permutation6_until"} for r in records]
-    assert part(records, "over those with a known group").verdict == "reached"
-    assert part(records, "of those with a known group").figure == pytest.approx(1.25)
+    assert part(records, "ours with a known group").verdict == "reached"
+    assert part(records, "÷ those with a known group").figure == pytest.approx(1.25)
     ax, known, ours = until_rows(records)[:3]
     assert (ax.solved, ax.median, ax.fewer) == (0.0, 40.0, 1.0)
     assert (known.solved, known.median) == (1.0, 8.0)
