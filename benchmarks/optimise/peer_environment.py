@@ -25,6 +25,12 @@ class Package:
     install: str
 
 
+_HEBO = (
+    "pip install torch gpytorch 'numpy<2' 'scipy<1.12' 'pandas<2.2' "
+    "'scikit-learn<1.5' GPy==1.13.2 autograd cma alive-progress dill Deprecated && "
+    "pip install --no-deps pymoo==0.6.0 catboost HEBO==0.3.6"
+)
+"""In an environment of its own, since it needs older releases than the others."""
 _OPTUNA = Package("optuna", "optuna", "pip install optuna==5.0.0 torch")
 PACKAGES = {
     "optuna-gp": _OPTUNA,
@@ -33,7 +39,7 @@ PACKAGES = {
     "bayes-opt": Package(
         "bayesian-optimization", "bayes_opt", "pip install bayesian-optimization==3.4.0"
     ),
-    "hebo": Package("hebo", "hebo", "pip install HEBO==0.3.6, with numpy < 2"),
+    "hebo": Package("hebo", "hebo", _HEBO),
 }
 """By the name of the method."""
 
