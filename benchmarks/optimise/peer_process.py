@@ -78,7 +78,8 @@ class Worker:
                 stderr=errors,
                 text=True,
                 cwd=self._folder.name,
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                # Some peers take things in the order of a set.
+                env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
             )
 
     def send(self, document: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from ConfigSpace import (
     CategoricalHyperparameter,
     Configuration,
@@ -25,6 +26,7 @@ class SmacBlackBox:
     """
 
     def __init__(self, setup: Setup) -> None:
+        np.random.seed(setup.seed)  # noqa: NPY002
         self._space = ConfigurationSpace(seed=setup.seed)
         self._space.add([_hyperparameter(d) for d in setup.space])
         scenario = Scenario(
