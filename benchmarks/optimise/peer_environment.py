@@ -27,7 +27,8 @@ class Package:
 
 _HEBO = (
     "pip install torch gpytorch 'numpy<2' 'scipy<1.12' 'pandas<2.2' "
-    "'scikit-learn<1.5' GPy==1.13.2 autograd cma alive-progress dill Deprecated && "
+    "'scikit-learn<1.5' GPy==1.13.2 autograd cma alive-progress dill Deprecated "
+    "disjoint-set matplotlib plotly graphviz six && "
     "pip install --no-deps pymoo==0.6.0 catboost HEBO==0.3.6"
 )
 """In an environment of its own, since it needs older releases than the others."""
