@@ -5,23 +5,18 @@ from __future__ import annotations
 import logging
 
 from ax.api.client import Client
-from ax.api.configs import RangeParameterConfig
 from ax.utils.common.logger import set_ax_logger_levels
 
-from benchmarks.optimise.objectives import Parameters
 from benchmarks.optimise.recorder import Recorder
+from benchmarks.optimise.target import Parameters, parameters_of
 
 
 def run_ax(objective: Recorder, initial: list[Parameters], seed: int) -> None:
     """Ax's default ``Client``."""
     set_ax_logger_levels(logging.WARNING)
     client = Client(random_seed=seed)
-    client.configure_experiment(
-        parameters=[
-            RangeParameterConfig(name=name, parameter_type="float", bounds=bounds)
-            for name, bounds in objective.problem.space.items()
-        ]
-    )
+    parameters = parameters_of(objective.problem)
+    client.configure_experiment(parameters=[p.to_ax() for p in parameters])
     client.configure_optimization(objective="-value")
     client.configure_generation_strategy(
         initialization_budget=len(initial), initialize_with_center=False
@@ -31,5 +26,5 @@ def run_ax(objective: Recorder, initial: list[Parameters], seed: int) -> None:
         client.complete_trial(index, raw_data={"value": objective(point)})
     while len(objective.values) < objective.budget:
         for index, suggested in client.get_next_trials(max_trials=1).items():
-            value = objective({name: float(x) for name, x in suggested.items()})
+            value = objective(dict(suggested))
             client.complete_trial(index, raw_data={"value": value})

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import bokern
-from benchmarks.optimise.objectives import Parameters
-from benchmarks.optimise.recorder import Recorder
+from benchmarks.alarms.run import has_symmetry, has_warp
+from benchmarks.optimise.recorder import Recorder, TargetReached
+from benchmarks.optimise.target import Parameters
 from benchmarks.tasks import Record
 from bokern.ax import record_of
+from bokern.optimize import OptimizationResult
+from bokern.selection import Comparison
+from bokern.structures import Structure, as_structure
+from bokern.views import Group
+
+MOST_USED = 8
+"""Structures that a record counts the trials of."""
 
 
 def run_bokern(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
@@ -50,37 +60,66 @@ def run_known(objective: Recorder, initial: list[Parameters], seed: int) -> Reco
     return _minimize(objective, initial, seed, structures=structures)
 
 
+def run_plain(objective: Recorder, initial: list[Parameters], seed: int) -> Record:
+    """Matérn-5/2 alone: no structure is looked for."""
+    return _minimize(objective, initial, seed, structures="Matern(2.5)")
+
+
 def _minimize(
     objective: Recorder, initial: list[Parameters], seed: int, **options: Any
 ) -> Record:
-    """Minimises, and says what was believed of the structure at the end.
+    """Minimises, to the end of the budget or to the objective's goal."""
+    try:
+        result = bokern.minimize(
+            objective,
+            dict(objective.problem.space),
+            objective.budget,
+            initial=initial,
+            seed=seed,
+            progress=False,
+            **options,
+        )
+    except TargetReached as stop:
+        result = stop.result  # type: ignore[attr-defined]
+    return _found(result, objective.problem.group)
 
-    ``explored`` and ``sobol`` count the trials for which a model had nothing to gain.
+
+def _found(result: OptimizationResult, group: str | None) -> Record:
+    """What was believed of the structure at the end.
+
+    ``explored`` and ``sobol`` count the trials for which a model had nothing to gain;
+    ``right_group`` says whether the best structure has the group of the problem and no
+    other.
     """
-    result = bokern.minimize(
-        objective,
-        objective.problem.space,
-        objective.budget,
-        initial=initial,
-        seed=seed,
-        progress=False,
-        **options,
-    )
     trials = result.client._experiment.trials.values()
     records = [record_of(run) for t in trials for run in t.generator_runs]
     made = [r for r in records if r is not None]
     found = {
         "explored": sum(r.explored for r in made),
         "sobol": sum(r.used == "sobol" for r in made),
+        "right_group": False,
     }
     comparison = result.comparison
     if comparison is None:
         return found
+    used = Counter(result.trials["structure"].tolist())
     return {
         **found,
         "best": str(comparison.best),
-        "invariant": comparison.probability("invariant"),
-        "warped": comparison.probability("warped"),
+        "right_group": group is not None and _has_exactly(comparison, group),
+        "invariant": comparison.probability(has_symmetry),
+        "warped": comparison.probability(has_warp),
         "compared_at": len(comparison.y),
-        "used": result.trials["structure"].tolist(),
+        "used": dict(used.most_common(MOST_USED)),
     }
+
+
+def _has_exactly(comparison: Comparison, group: str) -> bool:
+    names = comparison.column_names
+    wanted = as_structure(f"Invariant(Matern(2.5), {group})")
+    return _groups(comparison.best, names) == _groups(wanted, names)
+
+
+def _groups(structure: Structure, names: Sequence[str]) -> set[Group]:
+    nodes = structure.resolve(names).nodes()
+    return {node.group.canonical() for node in nodes if node.group is not None}

@@ -13,8 +13,10 @@ from gpytorch.mlls import ExactMarginalLogLikelihood
 from gpytorch.priors import LogNormalPrior
 from torch import Tensor
 
-from benchmarks.optimise.objectives import Parameters, sobol_points
+from benchmarks.optimise.coding import from_unit, to_unit
+from benchmarks.optimise.initial import sobol_points
 from benchmarks.optimise.recorder import Recorder
+from benchmarks.optimise.target import Parameters, parameters_of
 
 
 def run_sobol(objective: Recorder, initial: list[Parameters], seed: int) -> None:
@@ -40,16 +42,15 @@ def _loop(
     objective: Recorder, initial: list[Parameters], seed: int, warp: bool
 ) -> None:
     torch.manual_seed(seed)
-    problem = objective.problem
-    lower, upper = torch.tensor(problem.bounds, dtype=torch.float64).T
-    rows = [[point[name] for name in problem.parameter_names] for point in initial]
-    X = (torch.tensor(rows, dtype=torch.float64) - lower) / (upper - lower)
+    parameters = parameters_of(objective.problem)
+    rows = [to_unit(parameters, point) for point in initial]
+    X = torch.tensor(rows, dtype=torch.float64)
     Y = torch.tensor([[-objective(point)] for point in initial], dtype=torch.float64)
     while len(Y) < objective.budget:
-        x = _suggest(X, Y, _warp(problem.dim) if warp else None)
-        raw = (lower + (upper - lower) * x).squeeze(0).tolist()
-        value = objective(dict(zip(problem.parameter_names, raw, strict=True)))
-        X = torch.cat([X, x])
+        x = _suggest(X, Y, _warp(len(parameters)) if warp else None)
+        point = from_unit(parameters, x.squeeze(0).tolist())
+        value = objective(point)
+        X = torch.cat([X, X.new_tensor([to_unit(parameters, point)])])
         Y = torch.cat([Y, Y.new_tensor([[-value]])])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +44,18 @@ def _optimise(arguments: argparse.Namespace) -> None:
         if arguments.objectives
         else SUITES[suite[0]]
     )
-    methods = (
-        _chosen(arguments.methods, METHODS, "method")
-        if arguments.methods
-        else DEFAULT_METHODS
-    )
+    named = _chosen(arguments.methods, METHODS, "method") if arguments.methods else None
     first = arguments.first_seed
     runs = [
         Run(objective, method, seed)
         for seed in range(first, first + arguments.seeds)
         for objective in objectives
-        for method in methods
+        for method in named or OBJECTIVES[objective].methods or DEFAULT_METHODS
     ]
-    tasks = [run for run in runs if run.applies]
+    obstacles = {run: run.obstacle for run in runs if run.applies}
+    for line in _skipped(obstacles):
+        print(line)
+    tasks = [run for run, obstacle in obstacles.items() if obstacle is None]
     run_tasks(tasks, arguments.out, arguments.jobs, arguments.minutes)
     _report(argparse.Namespace(results=arguments.out, markdown=None, html=None))
 
@@ -73,6 +74,12 @@ def _report(arguments: argparse.Namespace) -> None:
     if arguments.html:
         arguments.html.write_text(html(records))
         print(f"\nwrote {arguments.html}")
+
+
+def _skipped(obstacles: Mapping[Any, str | None]) -> list[str]:
+    """A line for each reason for which runs are skipped."""
+    counts = Counter(reason for reason in obstacles.values() if reason is not None)
+    return [f"skipped {count} runs: {reason}" for reason, count in counts.items()]
 
 
 def _chosen(text: str, allowed: Any, what: str) -> list[str]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
-import torch
-from torch.quasirandom import SobolEngine
-
+from benchmarks.optimise.real_table import RealTable
+from benchmarks.optimise.real_tables import REAL_TABLES, real_table
+from benchmarks.optimise.svc import BreastCancerSVC
+from benchmarks.optimise.target import Target
 from bokern.problems import (
+    Ackley5,
     Branin,
     Bukin6,
     Gramacy2D,
@@ -16,11 +19,13 @@ from bokern.problems import (
     Hartmann6,
     InvariantDraw,
     Michalewicz5,
-    Problem,
+    Pack5,
     Xiong,
 )
+from bokern.views import permutations
 
-Parameters = dict[str, float]
+INVARIANCE_METHODS = ("ax", "bokern", "bokern-known")
+"""What runs by default where only the number of evaluations is asked for."""
 
 
 @dataclass(frozen=True)
@@ -30,56 +35,116 @@ class Objective:
     Args:
         problem: Makes the problem of a seed; draws are another function each seed.
         budget: Evaluations, the initial ones included.
-        solved: A simple regret below this counts as solved. For a draw it is a share
-            of the distance from the prior mean, 0, to the minimum.
+        threshold: The regret below which a run on a problem is solved.
+        has_group: Whether the problem is invariant under a group that can be named.
+        has_kinds: Whether an unordered parameter has more than two values.
+        ends_when_solved: Whether a run ends there, its evaluations being counted.
+        methods: Run when no methods are named; None for all.
+        files: Needed, in the data folder.
     """
 
-    problem: Callable[[int], Problem]
+    problem: Callable[[int], Target]
     budget: int
-    solved: float
-    relative: bool = False
+    threshold: Callable[[Target], float]
+    has_group: bool = False
+    has_kinds: bool = False
+    ends_when_solved: bool = False
+    methods: tuple[str, ...] | None = None
+    files: tuple[str, ...] = ()
 
-    def threshold(self, problem: Problem) -> float:
-        """The regret below which a run on this problem is solved."""
-        return self.solved * abs(problem.optimum) if self.relative else self.solved
+
+def below(regret: float) -> Callable[[Target], float]:
+    """The same regret for every problem."""
+    return lambda problem: regret
+
+
+def tenth_of_depth(problem: Target) -> float:
+    """A tenth of the way from the prior mean of a draw, 0, to its minimum."""
+    return 0.1 * abs(problem.optimum)
+
+
+def best_percent(problem: Target) -> float:
+    """The best hundredth of the designs of a table."""
+    assert isinstance(problem, RealTable)
+    return problem.best_percent
+
+
+def _cyclic(seed: int) -> InvariantDraw:
+    return InvariantDraw(seed=seed)
+
+
+# Its minimum takes a minute: methods that follow one another share it.
+@lru_cache(maxsize=2)
+def _interchangeable(seed: int) -> InvariantDraw:
+    return InvariantDraw(permutations(6), dim=6, lengthscale=0.3, seed=seed)
+
+
+def _draw(
+    problem: Callable[[int], Target],
+    budget: int,
+    methods: tuple[str, ...] | None = None,
+    ends_when_solved: bool = False,
+) -> Objective:
+    return Objective(
+        problem,
+        budget,
+        tenth_of_depth,
+        has_group=True,
+        ends_when_solved=ends_when_solved,
+        methods=methods,
+    )
+
+
+def _real(name: str, budget: int) -> Objective:
+    return Objective(
+        partial(real_table, name),
+        budget,
+        best_percent,
+        has_kinds=name == "nasbench201_cifar10",
+        files=REAL_TABLES[name].files,
+    )
 
 
 OBJECTIVES = {
-    "branin": Objective(lambda _: Branin(), 30, 0.01),
-    "gramacy2d": Objective(lambda _: Gramacy2D(), 30, 0.01),
-    "gramacy_lee": Objective(lambda _: GramacyLee(), 20, 0.02),
-    "cyclic3": Objective(lambda s: InvariantDraw(seed=s), 30, 0.1, relative=True),
-    "cyclic3_normalised": Objective(
-        lambda s: InvariantDraw(seed=s, normalised=True), 30, 0.1, relative=True
+    "branin": Objective(lambda _: Branin(), 30, below(0.01)),
+    "gramacy2d": Objective(lambda _: Gramacy2D(), 30, below(0.01)),
+    "gramacy_lee": Objective(lambda _: GramacyLee(), 20, below(0.02)),
+    "cyclic3": _draw(_cyclic, 30),
+    "cyclic3_normalised": _draw(lambda s: InvariantDraw(seed=s, normalised=True), 30),
+    "xiong": Objective(lambda _: Xiong(), 20, below(0.01)),
+    "bukin6": Objective(lambda _: Bukin6(), 30, below(1.0)),
+    "michalewicz5": Objective(lambda _: Michalewicz5(), 30, below(0.5)),
+    "hartmann6": Objective(lambda _: Hartmann6(), 50, below(0.1)),
+    "ackley5": Objective(lambda _: Ackley5(), 30, below(5.0)),
+    "svc": Objective(lambda _: BreastCancerSVC(), 30, below(0.01)),
+    "pack5": Objective(lambda _: Pack5(), 50, below(0.1)),
+    "permutation6": _draw(_interchangeable, 50),
+    "cyclic3_60": _draw(_cyclic, 60, INVARIANCE_METHODS),
+    "cyclic3_until": _draw(_cyclic, 150, INVARIANCE_METHODS, ends_when_solved=True),
+    "permutation6_until": _draw(
+        _interchangeable, 250, INVARIANCE_METHODS, ends_when_solved=True
     ),
-    "xiong": Objective(lambda _: Xiong(), 20, 0.01),
-    "bukin6": Objective(lambda _: Bukin6(), 30, 1.0),
-    "michalewicz5": Objective(lambda _: Michalewicz5(), 30, 0.5),
-    "hartmann6": Objective(lambda _: Hartmann6(), 50, 0.1),
+    "agnp": _real("agnp", 30),
+    "autoam": _real("autoam", 30),
+    "crossed_barrel": _real("crossed_barrel", 30),
+    "p3ht_cnt": _real("p3ht_cnt", 30),
+    "perovskite": _real("perovskite", 30),
+    "hpobench_australian": _real("hpobench_australian", 30),
+    "hpolib_naval": _real("hpolib_naval", 50),
+    "nasbench201_cifar10": _real("nasbench201_cifar10", 50),
 }
 
 SUITES = {
     "small": ("branin", "gramacy2d", "gramacy_lee", "cyclic3"),
     "full": tuple(OBJECTIVES),
 }
-
-
-def initial_points(problem: Problem, seed: int) -> list[Parameters]:
-    """Scrambled-Sobol points, the same for every method of a seed.
-
-    There are ``max(5, 2 dim)``: 5 in one and two dimensions (Ax's own number), then
-    two for each parameter.
-    """
-    return sobol_points(problem, max(5, 2 * problem.dim), seed)
-
-
-def sobol_points(problem: Problem, n: int, seed: int) -> list[Parameters]:
-    """The first ``n`` points of a scrambled Sobol sequence over the problem's box."""
-    unit = SobolEngine(problem.dim, scramble=True, seed=seed).draw(
-        n, dtype=torch.float64
-    )
-    lower, upper = torch.tensor(problem.bounds, dtype=torch.float64).T
-    return [
-        dict(zip(problem.parameter_names, row, strict=True))
-        for row in (lower + (upper - lower) * unit).tolist()
-    ]
+CONTROLS = ("branin", "hartmann6")
+"""Stationary, and invariant under nothing."""
+NONSTATIONARY = (
+    "gramacy_lee",
+    "xiong",
+    "gramacy2d",
+    "michalewicz5",
+    "bukin6",
+    "svc",
+)

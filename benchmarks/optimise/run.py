@@ -9,10 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from benchmarks.optimise.objectives import OBJECTIVES, Parameters, initial_points
-from benchmarks.optimise.recorder import Recorder
+from benchmarks.data import missing
+from benchmarks.optimise.initial import initial_points
+from benchmarks.optimise.objectives import OBJECTIVES
+from benchmarks.optimise.peer_environment import PACKAGES, missing_peer
+from benchmarks.optimise.recorder import Recorder, TargetReached
+from benchmarks.optimise.target import Parameters
 from benchmarks.tasks import Record
 from benchmarks.versions import versions
+from bokern.optimize.space import Value
 
 Method = Callable[[Recorder, list[Parameters], int], Record | None]
 """What it returns, if anything, is what it found out beside the optimum."""
@@ -29,9 +34,24 @@ METHODS = {
     "bokern-draw": "bokern_methods:run_draw",
     "bokern-ucb": "bokern_methods:run_ucb",
     "bokern-known": "bokern_methods:run_known",
+    "bokern-plain": "bokern_methods:run_plain",
+    "optuna-gp": "peer_process:run_optuna_gp",
+    "optuna-tpe": "peer_process:run_optuna_tpe",
+    "smac": "peer_process:run_smac",
+    "bayes-opt": "peer_process:run_bayes_opt",
+    "hebo": "peer_process:run_hebo",
 }
-DEFAULT_METHODS = ("sobol", "logei", "warp", "ax", "bokern", "bokern-known")
+DEFAULT_METHODS = (
+    *("sobol", "logei", "warp", "ax"),
+    *("optuna-gp", "optuna-tpe", "smac", "bayes-opt", "hebo"),
+    *("bokern", "bokern-known", "bokern-plain"),
+)
 NEEDS_GROUP = frozenset({"bokern-known"})
+NEEDS_ORDER = frozenset({"logei", "warp"})
+"""These know ranges and ordered values only."""
+
+DIGITS = 6
+"""Significant digits of the coordinates and times that are recorded."""
 
 
 @dataclass(frozen=True)
@@ -55,10 +75,19 @@ class Run:
 
     @property
     def applies(self) -> bool:
-        """Whether the objective has what the method needs."""
-        if self.method not in NEEDS_GROUP:
-            return True
-        return OBJECTIVES[self.objective].problem(self.seed).group is not None
+        """Whether the method is made for such an objective."""
+        objective = OBJECTIVES[self.objective]
+        if self.method in NEEDS_GROUP:
+            return objective.has_group
+        return not (self.method in NEEDS_ORDER and objective.has_kinds)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why it cannot run here, and how to mend it."""
+        lacking = missing(list(OBJECTIVES[self.objective].files))
+        if lacking is None and self.method in PACKAGES:
+            return missing_peer(self.method)
+        return lacking
 
     def execute(self) -> Record:
         """Runs to the end or to the method's failure, and records either."""
@@ -67,17 +96,22 @@ class Run:
         optimum = problem.optimum
         initial = initial_points(problem, self.seed)
         method = _load(self.method)
-        recorder = Recorder(problem, objective.budget)
+        threshold = objective.threshold(problem)
+        goal = optimum + threshold if objective.ends_when_solved else None
+        recorder = Recorder(problem, objective.budget, goal)
         began = time.perf_counter()
         error, found = None, None
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 found = method(recorder, initial, self.seed)
-                if len(recorder.values) < objective.budget:
+                if len(recorder.values) < objective.budget and not recorder.is_done:
                     error = f"stopped after {len(recorder.values)} evaluations"
+            except TargetReached:
+                pass
             except Exception:
                 error = traceback.format_exc(limit=-3)
+        found = found or {}
         return {
             "objective": self.objective,
             "method": self.method,
@@ -85,16 +119,22 @@ class Run:
             "budget": objective.budget,
             "initial": len(initial),
             "optimum": optimum,
-            "threshold": objective.threshold(problem),
+            "threshold": threshold,
+            "ends_when_solved": objective.ends_when_solved,
             "values": recorder.values,
-            "points": recorder.points,
-            "found": found,
-            "cpu_seconds": recorder.cpu_seconds,
-            "wall_seconds": time.perf_counter() - began,
+            "points": [[_short(x) for x in point] for point in recorder.points],
+            "cpu_seconds": [_short(x) for x in recorder.cpu_seconds],
+            "wall_seconds": _short(time.perf_counter() - began),
             "error": error,
             "warnings": _counts(caught),
-            "versions": versions(),
+            "versions": versions() | found.pop("versions", {}),
+            "found": found,
         }
+
+
+def _short(value: Value) -> Value:
+    """A real number to a few digits; all else as it is."""
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
 
 
 def _load(name: str) -> Method:

@@ -10,6 +10,8 @@ from scipy.stats import wilcoxon
 
 from benchmarks.tasks import Record
 
+Pair = tuple[Record, Record]
+
 REFERENCE = "ax"
 FLOOR = 0.01
 """Ratios treat regrets below this share of the threshold as equal to it."""
@@ -22,6 +24,12 @@ def simple_regret(record: Record) -> np.ndarray:
     padded = np.full(record["budget"], best[-1])
     padded[: len(best)] = best
     return np.maximum(padded, 0.0)
+
+
+def evaluations(record: Record) -> int:
+    """Evaluations until a run was solved; the budget if it never was."""
+    below = np.array(record["values"]) - record["optimum"] < record["threshold"]
+    return int(below.argmax()) + 1 if below.any() else int(record["budget"])
 
 
 def cumulative_regret(record: Record) -> float:
@@ -52,7 +60,11 @@ class Row:
 
 
 def rows(records: list[Record]) -> list[Row]:
-    """One row for each objective and method, over the seeds that all methods have."""
+    """One row for each objective and method, over the seeds that all methods have.
+
+    Without objectives whose runs end when they are solved.
+    """
+    records = [r for r in records if not r.get("ends_when_solved")]
     by_run = {(r["objective"], r["method"], r["seed"]): r for r in records}
     objectives = dict.fromkeys(r["objective"] for r in records)
     return [row for o in objectives for row in _of_objective(o, by_run)]
@@ -83,9 +95,7 @@ def _row(
     ratio = p_value = math.nan
     if reference is not None and method != REFERENCE:
         other = np.array([simple_regret(r)[-1] for r in reference])
-        floor = FLOOR * threshold
-        logs = np.log(np.maximum(final, floor) / np.maximum(other, floor))
-        ratio = float(np.exp(logs.mean()))
+        ratio = regret_ratio(list(zip(runs, reference, strict=True)))
         p_value = paired_p_value(final, other)
     return Row(
         objective=objective,
@@ -102,6 +112,29 @@ def _row(
         cpu_median=float(np.median(cpu)) if len(cpu) else math.nan,
         cpu_maximum=float(cpu.max()) if len(cpu) else math.nan,
     )
+
+
+def paired(
+    records: list[Record], objective: str, method: str, other: str
+) -> list[Pair]:
+    """The runs of two methods on an objective, in the seeds that both have."""
+    by_run = {(r["objective"], r["method"], r["seed"]): r for r in records}
+    seeds = sorted({r["seed"] for r in records})
+    pairs = [
+        (by_run.get((objective, method, s)), by_run.get((objective, other, s)))
+        for s in seeds
+    ]
+    return [(a, b) for a, b in pairs if a is not None and b is not None]
+
+
+def regret_ratio(pairs: list[Pair]) -> float:
+    """Geometric mean of final regrets over those of the other; NaN without pairs."""
+    logs = []
+    for ours, theirs in pairs:
+        floor = FLOOR * ours["threshold"]
+        ends = [max(simple_regret(r)[-1], floor) for r in (ours, theirs)]
+        logs.append(math.log(ends[0] / ends[1]))
+    return math.exp(sum(logs) / len(logs)) if logs else math.nan
 
 
 def paired_p_value(ours: np.ndarray, other: np.ndarray) -> float:

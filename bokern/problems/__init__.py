@@ -2,6 +2,7 @@
 
 from bokern.problems.draws import InvariantDraw
 from bokern.problems.nonstationary import Gramacy2D, GramacyLee, Xiong
+from bokern.problems.packing import Pack5
 from bokern.problems.problem import Problem
 from bokern.problems.samples import (
     Sample,
@@ -9,9 +10,10 @@ from bokern.problems.samples import (
     swap_sample,
     warped_sample,
 )
-from bokern.problems.shipped import Branin, Bukin6, Hartmann6, Michalewicz5
+from bokern.problems.shipped import Ackley5, Branin, Bukin6, Hartmann6, Michalewicz5
 
 __all__ = [
+    "Ackley5",
     "Branin",
     "Bukin6",
     "Gramacy2D",
@@ -19,6 +21,7 @@ __all__ = [
     "Hartmann6",
     "InvariantDraw",
     "Michalewicz5",
+    "Pack5",
     "Problem",
     "Sample",
     "Xiong",

@@ -75,3 +75,23 @@ class Bukin6(_Shipped):
 
     def __init__(self) -> None:
         self._function = synthetic.Bukin()
+
+
+class Ackley5(_Shipped):
+    """Ackley, 5-D, its minimum moved off the centre of the box; a rough control.
+
+    Unmoved it is the same under all permutations and sign changes.
+    """
+
+    name = "ackley5"
+    bounds = ((-32.768, 32.768),) * 5
+    shift = (13.1, -7.9, 4.3, -17.7, 9.1)
+    optimum = 0.0
+    optimizers = (shift,)
+
+    def __init__(self) -> None:
+        # BoTorch refuses points outside its box, where moved ones may lie.
+        self._function = synthetic.Ackley(dim=5, bounds=[(-100.0, 100.0)] * 5)
+
+    def _evaluate(self, X: Tensor) -> Tensor:
+        return super()._evaluate(X - X.new_tensor(self.shift))

@@ -27,6 +27,7 @@ def record(method, seed, values, **changes):
         "values": values,
         "cpu_seconds": [9.0, 0.1, 0.2, 0.3][: len(values)],
         "error": None,
+        "found": None,
         "versions": {"torch": "2"},
     }
     return base | changes
@@ -84,5 +85,5 @@ def test_report_names_thresholds_and_versions():
     assert "toy 0.5" in table
     assert "torch 2" in table
     page = html(records)
-    assert "ours (7)" in page
+    assert "ours, 7 seeds" in page
     assert "toy" in page

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -9,6 +11,7 @@ from scipy.optimize import differential_evolution, minimize
 from torch.quasirandom import SobolEngine
 
 from bokern.problems import (
+    Ackley5,
     Branin,
     Bukin6,
     Gramacy2D,
@@ -16,6 +19,7 @@ from bokern.problems import (
     Hartmann6,
     InvariantDraw,
     Michalewicz5,
+    Pack5,
     Problem,
     Xiong,
 )
@@ -29,6 +33,8 @@ PRINTED = {
     GramacyLee: -0.869011,
     Xiong: -0.609313,
     Gramacy2D: -0.428882,
+    Ackley5: 0.0,
+    Pack5: -0.707107,
 }
 PROBLEMS = [*(kind() for kind in PRINTED), InvariantDraw(seed=3)]
 
@@ -105,6 +111,54 @@ def test_michalewicz_is_separable_and_minimal_in_each_coordinate():
         total, point = total + end.fun, [*point, end.x[0]]
     assert total == pytest.approx(problem.optimum, abs=1e-10)
     np.testing.assert_allclose(point, problem.optimizers[0], atol=1e-5)
+
+
+@pytest.mark.oracle
+def test_ackley_is_the_published_sum_moved():
+    problem = Ackley5()
+    x = np.array([-30.0, 20.0, 1.0, 0.5, -7.0])
+    z = x - np.array(problem.optimizers[0])
+    published = (
+        -20 * np.exp(-0.2 * np.sqrt(np.mean(z**2)))
+        - np.exp(np.mean(np.cos(2 * np.pi * z)))
+        + 20
+        + np.e
+    )
+    assert _at(problem, x) == pytest.approx(published)
+
+
+@pytest.mark.oracle
+def test_five_points_lie_no_farther_apart():
+    # The largest t with all distances at least t, from several starts.
+    problem = Pack5()
+    pairs = list(itertools.combinations(range(5), 2))
+
+    def slack(z):
+        points = z[:10].reshape(5, 2)
+        return [np.sum((points[i] - points[j]) ** 2) - z[10] ** 2 for i, j in pairs]
+
+    random = np.random.default_rng(0)
+    ends = [
+        minimize(
+            lambda z: -z[10],
+            np.append(random.random(10), 0.1),
+            bounds=[*problem.bounds, (0.0, 2.0)],
+            constraints={"type": "ineq", "fun": slack},
+            method="SLSQP",
+        )
+        for _ in range(20)
+    ]
+    best = min((end for end in ends if end.success), key=lambda end: end.fun)
+    assert best.fun == pytest.approx(problem.optimum, abs=1e-6)
+    assert _at(problem, best.x[:10]) == pytest.approx(problem.optimum, abs=1e-6)
+
+
+def test_the_order_of_points_and_turns_of_the_square_change_nothing():
+    problem = Pack5()
+    points = np.random.default_rng(0).random((5, 2))
+    before = _at(problem, points.reshape(-1))
+    turned = np.stack([points[:, 1], 1 - points[:, 0]], -1)[[2, 0, 4, 1, 3]]
+    assert _at(problem, turned.reshape(-1)) == pytest.approx(before)
 
 
 def test_evaluating_in_single_precision_leaves_the_constants_alone():
