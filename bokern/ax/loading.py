@@ -7,6 +7,8 @@ from pathlib import Path
 from ax.api.client import Client
 from ax.api.configs import StorageConfig
 from ax.exceptions.core import ObjectNotFoundError
+from ax.storage.sqa_store import db
+from sqlalchemy import make_url
 
 from bokern.errors import StorageError
 
@@ -22,7 +24,8 @@ def load(path: str | Path, name: str | None = None) -> Client:
         name: Name of the experiment; needed for databases.
 
     Raises:
-        StorageError: If it cannot be found or read.
+        StorageError: If it cannot be found or read, or is a database while Ax has
+            another one open: it keeps one a process.
     """
     text = str(path)
     if "://" in text:
@@ -50,9 +53,26 @@ def _from_database(url: str, name: str | None) -> Client:
         raise StorageError(
             f"{url!r} may hold many experiments: name one, as in load({url!r}, 'run')"
         )
+    _check_database(url)
+    before = db.SESSION_FACTORY
     try:
         return Client.load_from_database(name, storage_config=StorageConfig(url=url))
     except (ObjectNotFoundError, ValueError) as error:
+        db.SESSION_FACTORY = before
         raise StorageError(f"no experiment {name!r} in {url!r}: {error}") from error
     except Exception as error:
+        db.SESSION_FACTORY = before
         raise StorageError(f"{url!r} cannot be read: {error}") from error
+
+
+def _check_database(url: str) -> None:
+    """Ax opens the first database that a process asks for, and no other after it."""
+    if db.SESSION_FACTORY is None:
+        return
+    wanted = make_url(url)
+    opened = db.get_engine().url
+    if opened != wanted:
+        raise StorageError(
+            f"Ax keeps one database a process, and {opened} is open: load {wanted} in "
+            "another process, or store both experiments in one database"
+        )

@@ -14,12 +14,18 @@ THREE = ["Matern(2.5)", "Kumaraswamy(Matern(2.5))", "DeepSE()"]
 """Stationary, warped, heavy-tailed."""
 
 
+@pytest.fixture(autouse=True)
+def no_database_is_open(monkeypatch):
+    """Ax keeps the first one that a process opens."""
+    monkeypatch.setattr("ax.storage.sqa_store.db.SESSION_FACTORY", None)
+
+
 def branin_like(p):
     return (p["a"] - 0.3) ** 2 + 2.0 * (p["b"] - 0.6) ** 2
 
 
 def make_client(
-    strategy, *, objective="-y", constraints=(), choice=False, storage=None
+    strategy, *, objective="-y", constraints=(), choice=False, storage=None, name="run"
 ):
     client = Client(storage_config=storage)
     parameters = [
@@ -34,7 +40,7 @@ def make_client(
             is_ordered=False,
         )
         parameters.insert(0, kind)
-    client.configure_experiment(name="run", parameters=parameters)
+    client.configure_experiment(name=name, parameters=parameters)
     client.configure_optimization(objective, list(constraints) or None)
     client.set_generation_strategy(strategy)
     return client

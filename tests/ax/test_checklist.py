@@ -61,9 +61,9 @@ def values_of(kind):
     return values
 
 
-def client_of(kind, storage=None, strategy=None):
+def client_of(kind, storage=None, strategy=None, name="run"):
     strategy = strategy or generation_strategy(TWO, initial=5, seed=1)
-    client = make_client(strategy, storage=storage, **EXPERIMENTS[kind])
+    client = make_client(strategy, storage=storage, name=name, **EXPERIMENTS[kind])
     advance(client, 8, values_of(kind))
     return client
 
@@ -98,13 +98,13 @@ def test_each_goes_on_elsewhere_from_json_and_from_sql(tmp_path):
         stored.append([str(path)])
         ((_, parameters),) = client.get_next_trials(max_trials=1).items()
         here.append(parameters)
-    for number, kind in enumerate(("one metric", "a constraint", "a choice")):
-        path = tmp_path / f"{number}.db"
-        url = f"sqlite:///{path}"
-        init_engine_and_session_factory(url=url, force_init=True)
-        create_all_tables(get_engine())
-        client_of(kind, StorageConfig(url=url))
-        stored.append([str(path), "run"])
+    path = tmp_path / "all.db"
+    url = f"sqlite:///{path}"
+    init_engine_and_session_factory(url=url)
+    create_all_tables(get_engine())
+    for kind in ("one metric", "two objectives", "a choice"):
+        client_of(kind, StorageConfig(url=url), name=kind)
+        stored.append([str(path), kind])
         here.append(here[list(EXPERIMENTS).index(kind)])
     done = subprocess.run(
         [sys.executable, "-c", GO_ON, json.dumps(stored)],

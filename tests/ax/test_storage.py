@@ -72,6 +72,18 @@ def test_sqlite(tmp_path):
     assert index == 7
 
 
+@pytest.mark.filterwarnings("ignore:.*cache key:sqlalchemy.exc.SAWarning")
+def test_a_second_database_is_refused(tmp_path):
+    """Ax would go on with the first without a word."""
+    first, second = (f"sqlite:///{tmp_path / name}" for name in ("1.db", "2.db"))
+    init_engine_and_session_factory(url=first)
+    create_all_tables(get_engine())
+    make_client(generation_strategy(THREE, initial=5), storage=StorageConfig(url=first))
+    assert load(first, "run")._experiment.name == "run"
+    with pytest.raises(StorageError, match="Ax keeps one database a process"):
+        load(second, "run")
+
+
 def test_a_copied_node_takes_its_incumbents_from_the_experiment():
     client = make_client(generation_strategy(THREE, initial=5))
     advance(client, 7)
