@@ -129,3 +129,15 @@ def test_import_linter_agrees():
         check=False,
     )
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("module", ["bokern.ax", "bokern.optimize"])
+def test_importing_says_nothing(module):
+    run = subprocess.run(
+        [sys.executable, "-c", f"import {module}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout + run.stderr == ""
