@@ -74,9 +74,21 @@ def _value(text: str | None) -> Any:
 
 def _object(text: str, expected: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         found = None
     if not isinstance(found, dict):
         raise InputError(f"{expected}, such as '{{\"x\": 0.5}}', got '{text:.60}'")
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys stand once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(f"{twice!r:.60} stands twice in the JSON: leave it once")
     return found

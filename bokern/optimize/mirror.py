@@ -236,7 +236,8 @@ class Mirror:
             if is_exhausted(self._experiment):
                 raise ExhaustedError(
                     "every point of the space has been tried or is pending: none is "
-                    "left to ask for"
+                    "left to ask for; begin a study with a wider space, and add these "
+                    "trials to it"
                 )
             if self._is_initial():
                 tried = [t.parameters for t in self._trials.values()]
@@ -315,11 +316,12 @@ def _unit(parameter: Parameter) -> float:
     """What Ax's values of a parameter are multiplied by: 1 if they can be.
 
     Ax refuses ranges narrower than 1e-5. It depends on the range alone, so that
-    parameters with the same one stay alike.
+    parameters with the same one stay alike. Wide log scales Ax can take.
     """
     if parameter.bounds is None or parameter.kind != "float":
         return 1.0
-    return _power(parameter.bounds[1] - parameter.bounds[0], NARROW)
+    width = parameter.bounds[1] - parameter.bounds[0]
+    return 1.0 if parameter.log and width > NARROW else _power(width, NARROW)
 
 
 def _scaled(parameter: Parameter) -> Parameter:

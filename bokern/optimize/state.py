@@ -77,7 +77,9 @@ class State:
             self._take(event, details)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StorageError(
-                f"event {event.number} ({event.kind}) cannot be read: {error!r:.200}"
+                f"event {event.number} ({event.kind}) cannot be read, {error!r:.200}: "
+                "it was written by a newer bokern, which is to be installed, or not by "
+                "bokern at all"
             ) from error
         self.number, self.link = event.number, event.link
 
@@ -117,7 +119,7 @@ class State:
             case _:
                 raise StorageError(
                     f"event {event.number} is of the unknown kind {event.kind!r:.40}: "
-                    "it was written by a newer bokern"
+                    "it was written by a newer bokern, which is to be installed"
                 )
 
     def _known(self, details: Mapping[str, Any], event: Event) -> Trial:
@@ -139,7 +141,7 @@ class State:
                 sems=sems,
                 reason=str(details.get("reason", "")),
                 ended_at=at,
-                seconds=at - trial.asked_at,
+                seconds=max(0.0, at - trial.asked_at),  # clocks may differ
             )
         )
 

@@ -9,7 +9,9 @@ import pytest
 
 from bokern.errors import SpaceError
 from bokern.optimize import choice
-from bokern.optimize.space import read_points, read_space
+from bokern.optimize.points import read_points
+from bokern.optimize.settings import Problem
+from bokern.optimize.space import read_space
 
 
 def test_every_form():
@@ -74,9 +76,10 @@ def test_bad_spaces(space, words):
 
 
 def test_points_take_the_types_of_the_space():
-    space = read_space({"x": (0.0, 1.0), "n": (1, 9), "k": [1.0, 2.0]})
-    (point,) = read_points([{"x": 1, "n": 2.0, "k": 2}], space)
-    assert [type(v) for v in point.values()] == [float, int, float]
+    problem = Problem.read({"x": (0.0, 1.0), "n": (1, 9), "k": [1.0, 2.0], "c": 3})
+    (point,) = read_points([{"k": 2, "x": 1, "n": 2.0}], problem, "initial")
+    assert list(point) == ["x", "n", "k", "c"]
+    assert [type(v) for v in point.values()] == [float, int, float, int]
 
 
 @pytest.mark.parametrize(

@@ -307,12 +307,12 @@ def test_trials_of_a_process_that_is_gone_are_handed_out_at_once(tmp_path, monke
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     host = ledger.me().rpartition(":")[0]
-    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"{host}:{gone.pid}")
+    monkeypatch.setattr("bokern.optimize.ledger.me", lambda: f"{host}:{gone.pid}")
     trial = study.ask(lease=1000.0)
     monkeypatch.undo()
     assert study.ask(lease=1000.0).id == trial.id
     assert study.ask(lease=1000.0).id == trial.id + 1
-    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"elsewhere:{gone.pid}")
+    monkeypatch.setattr("bokern.optimize.ledger.me", lambda: f"elsewhere:{gone.pid}")
     other = study.ask(lease=1000.0)
     monkeypatch.undo()
     assert study.ask().id == other.id + 1
