@@ -222,13 +222,19 @@ def prepare(path: Path, create: bool) -> None:
         )
     try:
         with _closing(path) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master").fetchall()
+            query = "SELECT type, name FROM sqlite_master"
+            found = connection.execute(query).fetchall()
     except sqlite3.Error as error:
         raise StorageError(f"{name} cannot be opened: {advice(error)}") from error
-    if (EVENTS.name,) not in found:
+    if ("table", EVENTS.name) not in found:
         raise StorageError(
             f"{name} is an SQLite file of something else: name another file; this one "
             "was left as it is"
+        )
+    if any(kind in ("trigger", "view") for kind, _ in found):
+        raise StorageError(
+            f"{name} has triggers or views, which no study has: they would change what "
+            "is written; 'bokern check --repair' copies its events into a new file"
         )
 
 

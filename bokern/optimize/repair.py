@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bokern.errors import BokernError, StorageError
-from bokern.optimize.database import EVENTS
-from bokern.optimize.events import ROOT, Body, Event
+from bokern.optimize.database import EVENTS, HEADS
+from bokern.optimize.events import ROOT, Body, Damage, Event, damages
 from bokern.optimize.log import EventLog
 from bokern.optimize.state import State
 
@@ -78,6 +78,40 @@ def repair(place: str | Path, copy: str | Path, study: str = "study") -> Repair:
     events.append((at, "repaired", {"lost": lost, "unproven": unproven}))
     EventLog(copy, study, create=True).write_copy(events)
     return Repair(len(events) - 1, tuple(lost), tuple(unproven))
+
+
+def unreadable(place: str | Path, study: str = "study") -> list[Damage]:
+    """Which events are damaged, in a file that SQLite cannot read to its end.
+
+    Args:
+        place: The SQLite file.
+        study: Name of the study.
+
+    Returns:
+        Where those that can be read are not as they were written; none if no event can
+        be read at all.
+    """
+    try:
+        found = _readable(Path(place), study)
+    except StorageError:
+        return []
+    events = [found[number] for number in sorted(found)]
+    newest = events[-1]
+    return damages(events, _head(Path(place), study) or (newest.number, newest.link))
+
+
+def _head(path: Path, study: str) -> tuple[int, str] | None:
+    """The note of the newest event, if it can be read."""
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    query = f"SELECT number, link FROM {HEADS.name} NOT INDEXED WHERE study = ?"
+    try:
+        row = connection.execute(query, (study,)).fetchone()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return None
+    finally:
+        connection.close()
+    kinds = isinstance(row, tuple) and isinstance(row[0], int)
+    return (row[0], row[1]) if kinds and isinstance(row[1], str) else None
 
 
 def _readable(path: Path, study: str) -> dict[int, Event]:

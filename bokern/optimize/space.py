@@ -34,6 +34,9 @@ LARGEST, SMALLEST = 1e300, 1e-300
 LARGEST_WHOLE = 2**53
 """Whole numbers beyond it are no floating-point numbers, which models compute with."""
 
+LARGEST_CHOICE = 1e38
+"""Ax holds the values of choices in single precision."""
+
 NARROWEST = 1e-9
 """Width of a range in units of its bounds: rounding is far below it."""
 
@@ -233,7 +236,7 @@ def _read(name: Any, declared: Any) -> Parameter:
         return _read_range(name, declared)
     value = plain(declared)
     if isinstance(value, str | bool) or _is_number(value):
-        _check_values(name, [value])
+        _check_values(name, [value] if isinstance(value, str) else [])
         return Parameter(name, type(value).__name__, values=(value,))  # type: ignore[arg-type]
     raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
 
@@ -343,9 +346,9 @@ def _check_values(name: str, values: list[Any]) -> None:
                 f"parameter {name!r}: texts stand on one line, in characters of "
                 f"Unicode other than controls, got {value!r:.60}"
             )
-        if isinstance(value, int | float) and LARGEST < abs(value) < math.inf:
+        if isinstance(value, int | float) and LARGEST_CHOICE < abs(value) < math.inf:
             raise SpaceError(
-                f"parameter {name!r}: numbers are at most {LARGEST:g}, got "
+                f"parameter {name!r}: numbers are at most {LARGEST_CHOICE:g}, got "
                 f"{shown(value)}: divide by a constant, or name them by words, as in "
                 "choice('a', 'b')"
             )

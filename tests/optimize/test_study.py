@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from bokern import Study, choice
+from bokern.ax.occupied import with_failed
 from bokern.errors import (
     BoundsError,
     ColumnError,
@@ -357,6 +358,33 @@ def test_several_objectives_and_a_constraint(tmp_path):
     again = Study(tmp_path / "run.db")
     assert again.problem == study.problem
     assert [t.id for t in again.pareto] == [t.id for t in best]
+
+
+def test_failed_and_pending_trials_of_several_outcomes():
+    """Ax transforms their points in place, for each outcome."""
+    space = {"x": [0.0, 0.25, 0.5, 1.0], "n": [1, 2, 4]}
+    study = Study(None, space, outcome_constraints=["cost <= 2"], initial=3, **ONE)
+    for number, x in enumerate((0.0, 0.25, 0.5)):
+        study.tell({"x": x, "n": 2}, {"value": x, "cost": float(number)})
+    study.fail({"x": 1.0, "n": 4}, "burst")
+    study.attach({"x": 0.0, "n": 1})
+    asked = study.ask()
+    assert asked.generator == "Matern(2.5)"
+    assert asked.parameters not in [study[i].parameters for i in range(asked.id)]
+    first, second = with_failed(study.client._experiment, None).values()
+    assert first == second
+    assert first[0] is not second[0]
+
+
+def test_structures_propose_under_constraints_in_mixed_spaces():
+    """Where BoTorch takes turns between kinds it refuses options of the walk."""
+    space = {"x": (0.0, 1.0), "n": (1, 20)}
+    study = Study(None, space, constraints=["x + 0.1*n <= 1.2"], initial=3, **ONE)
+    for x in (0.1, 0.2, 0.3):
+        study.tell({"x": x, "n": 2}, x)
+    asked = study.ask()
+    assert asked.generator == "Matern(2.5)"
+    assert asked.record["reasons"] == []
 
 
 def test_constraints_hold_for_each_candidate():
