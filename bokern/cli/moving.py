@@ -107,7 +107,11 @@ def check(arguments: argparse.Namespace, out: Output, err: Output) -> int:
     if not damages:
         said = [f"sound: {count} events"]
     if arguments.repair:
-        done = repair(arguments.study, arguments.repair, arguments.name)
+        try:
+            done = repair(arguments.study, arguments.repair, arguments.name)
+        except StorageError:
+            err.line("\n".join(said))
+            raise
         document["repair"] = {"kept": done.kept, "lost": done.lost}
         said.append(
             f"{done.kept} events written to {arguments.repair}, "
