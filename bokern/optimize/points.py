@@ -91,19 +91,23 @@ def _read_row(row: Any, problem: Problem) -> Body:
             f"expected a dictionary with 'parameters' and 'values', got {shown(row)}"
         )
     point = read_point(parameters, problem)
-    if row.get("values") is not None and row.get("reason"):
+    told, reason = row.get("values"), row.get("reason")
+    if isinstance(told, Mapping) and not told:
+        told = None
+    if told is not None and reason:
         raise DataError(
-            f"a past trial has 'values' or the 'reason' {row['reason']!r:.60} of its "
+            f"a past trial has 'values' or the 'reason' {shown(reason)} of its "
             "failure, not both: leave out either"
         )
-    if row.get("values") is not None:
-        values, sems = read_values(row["values"], row.get("sems"), problem.outcomes)
+    if told is not None:
+        sem = row.get("sems", row.get("standard_errors"))
+        values, sems = read_values(told, sem, problem.outcomes)
         return {"parameters": point, "values": values, "sems": sems}
-    if not row.get("reason"):
+    if not reason:
         raise DataError(
             "'values', or the 'reason' of a failure, is missing: add either"
         )
-    return {"parameters": point, "reason": read_reason(row["reason"])}
+    return {"parameters": point, "reason": read_reason(reason)}
 
 
 def _numbered(what: str, number: int, read: Any, given: Any, problem: Problem) -> Any:

@@ -10,6 +10,7 @@ from bokern.errors import StorageError
 from bokern.optimize.events import ROOT, Event
 from bokern.optimize.settings import Options, Problem, read_created
 from bokern.optimize.trial import COMPLETED, FAILED, Trial
+from bokern.optimize.values import Numbers, read_values
 
 
 class State:
@@ -131,8 +132,11 @@ class State:
         return Trial(number, parameters, asked_at=event.at)
 
     def _end(self, trial: Trial, details: Mapping[str, Any], at: float) -> None:
-        values = {str(k): float(v) for k, v in details.get("values", {}).items()}
-        sems = {k: details.get("sems", {}).get(k) for k in values}
+        values: Numbers = {}
+        sems: dict[str, float | None] = {}
+        if details.get("values"):
+            told = dict(details["values"]), dict(details.get("sems", {}))
+            values, sems = read_values(*told, self.problem.outcomes)
         self._put(
             replace(
                 trial,

@@ -300,7 +300,7 @@ class Study:
                 ``<outcome>_sem``, ``status`` and ``reason``; an Optuna study; an Ax
                 client or experiment; or a list of dictionaries with ``parameters`` and
                 either ``values`` (with ``sems``, if known), as `tell` takes them, or
-                the ``reason`` of a failure.
+                the ``reason`` of a failure, as ``bokern export`` writes them too.
 
         Raises:
             InputError: If a row cannot be used; the message names it, and nothing is
