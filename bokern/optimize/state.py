@@ -76,7 +76,13 @@ class State:
         details = event.details()
         try:
             self._take(event, details)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise StorageError(
                 f"event {event.number} ({event.kind}) cannot be read, {error!r:.200}: "
                 "it was written by a newer bokern, which is to be installed, or not by "
@@ -99,7 +105,7 @@ class State:
                         generator=str(details["generator"]),
                         structure=str(details["structure"]),
                         asked_at=event.at - seconds,
-                        record=details["record"],
+                        record=_record(details["record"]),
                     )
                 )
             case "reissued":
@@ -155,3 +161,9 @@ class State:
     def _put(self, trial: Trial) -> None:
         self.trials[trial.id] = trial
         self.changed[trial.id] = None
+
+
+def _record(found: Any) -> Mapping[str, Any] | None:
+    if found is None or isinstance(found, Mapping):
+        return found
+    raise TypeError(f"a record is a JSON object, got {found!r:.60}")
