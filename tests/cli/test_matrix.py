@@ -91,6 +91,7 @@ def test_unknown_command(bench, bokern, arguments, words):
     code, out, err = bokern(*arguments.replace("run.db", str(bench.path)).split())
     assert (code, out) == (2, "")
     assert words in err
+    assert err.startswith("bokern: error: ")
     assert err.count("\n") == 1
 
 

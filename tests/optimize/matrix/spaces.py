@@ -229,6 +229,13 @@ SPACES = [
     ),
     *space(
         NAMES,
+        "the column of values",
+        {"value": (0.0, 1.0)},
+        "'value'",
+        "column of the table",
+    ),
+    *space(
+        NAMES,
         "the column of a standard error",
         {"value_sem": (0.0, 1.0)},
         "'value_sem'",
@@ -273,6 +280,9 @@ SPACES = [
         "'x' has 10000 values",
         "at most 1000",
         "use a range, or fewer values",
+    ),
+    *space(
+        CHOICES, "1,001", {"x": list(range(1001))}, "has 1001 values", "at most 1000"
     ),
     *space(
         CHOICES,
@@ -675,6 +685,7 @@ def named(bench: Bench) -> None:
         "γ",
         "E",
         "lambda",
+        "gamma",
     ]
     names += [
         "__import__('os')",
@@ -736,7 +747,16 @@ def taken(given: pd.DataFrame, count: int) -> Any:
 
 
 DATA = DATA
+
+
+def same(bench: Bench) -> None:
+    study = Study(bench.path, dict(reversed(SPACE.items())), "minimize")
+    assert study.trials.equals(bench.study.trials)
+    assert Study(bench.path, direction="minimize").problem == study.problem
+
+
 SERVED = [
+    Served("a changed space on resume", "the same again", same),
     Served(NAMES, "of all kinds", named),
     Served(SCALES, "values of 1e-300", scaled({"x": (0.0, 1.0)}, 1e-300)),
     Served(SCALES, "values of 1e99", scaled({"x": (0.0, 1.0)}, 1e99)),

@@ -136,12 +136,13 @@ def rewritten(**described: Any) -> Callable[[Bench], Any]:
 
 
 CHECK = "'bokern check'"
+BEGIN = "pass a space to begin one"
 HINT = ("this one was left as it is", "name another file")
 
 PLACES = [
     *place(PATH, "a folder", ".", "is a folder: name a file, such as 'run.db'"),
     *place(PATH, "no text", "", "is a folder: name a file, such as 'run.db'"),
-    *place(PATH, "no folder", "no/run.db", "no study at", "begin", only="opened"),
+    *place(PATH, "no folder", "no/run.db", "no study at", BEGIN, only="opened"),
     *place(
         PATH,
         "no parent",
@@ -153,7 +154,9 @@ PLACES = [
     ),
     *place(PATH, "a file for a folder", "run.db/x.db", "run.db/x.db", "folder"),
     *place(PATH, "a link loop", "loop", "loop", "links", prepare=linked),
-    *place(PATH, "nothing there", "none.db", "no study at", "none.db", only="opened"),
+    *place(
+        PATH, "nothing there", "none.db", "no study at", "none.db", BEGIN, only="opened"
+    ),
     *place(PATH, "a name that is too long", "a" * 5000, "aaa", "too long"),
     Row(
         PATH,
@@ -183,6 +186,13 @@ PLACES = [
         lambda bench: Study("nothing://host/name", SPACE),
         lambda bench: ["status", "nothing://host/name"],
         code=1,
+        error=StorageError,
+    ),
+    Row(
+        PATH,
+        "a server without a host",
+        ("postgresql+psycopg", "cannot be opened"),
+        lambda bench: Study("postgresql+psycopg://", SPACE),
         error=StorageError,
     ),
     Row(
@@ -311,8 +321,7 @@ PLACES = [
         SCHEMA,
         "newer",
         "run.db",
-        "version 2",
-        "reads up to 1",
+        "of version 2, this bokern reads up to 1",
         "install",
         prepare=rewritten(schema=2),
     ),
