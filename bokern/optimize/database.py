@@ -84,6 +84,7 @@ def advice(error: Exception) -> str:
         "no such table": "a part of it is missing: 'bokern check' shows where",
         "unable to open": "check that its folder exists and may be read and written",
         "malformed": "'bokern check' shows where it is damaged",
+        "can't decode": "'bokern check' shows where it is damaged",
         "not a database": "it is damaged, or no study's file",
     }
     for sign, remedy in remedies.items():
@@ -224,7 +225,7 @@ def prepare(path: Path, create: bool) -> None:
         with _closing(path) as connection:
             query = "SELECT type, name FROM sqlite_master"
             found = connection.execute(query).fetchall()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise StorageError(f"{name} cannot be opened: {advice(error)}") from error
     if ("table", EVENTS.name) not in found:
         raise StorageError(

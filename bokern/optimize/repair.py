@@ -135,6 +135,11 @@ def _readable(path: Path, study: str) -> dict[int, Event]:
                 found.setdefault(fields[0], Event(*fields))
 
     with _opened(path) as connection:
+        # As a study reads them, then without the index, which may be broken.
+        sorted_by = "WHERE study = ? ORDER BY number"
+        take(
+            _rows(connection, f"SELECT {columns} FROM {EVENTS.name} {sorted_by}", study)
+        )
         for order in ("ASC", "DESC"):
             take(_rows(connection, f"{query} ORDER BY rowid {order}"))
         # Those between two broken pages.

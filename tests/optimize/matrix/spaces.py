@@ -281,9 +281,7 @@ SPACES = [
         "at most 1000",
         "use a range, or fewer values",
     ),
-    *space(
-        CHOICES, "1,001", {"x": list(range(1001))}, "has 1001 values", "at most 1000"
-    ),
+    *space(CHOICES, "1,001", {"x": list(range(1001))}, "1001 values", "at most 1000"),
     *space(
         CHOICES,
         "10,000 without order",

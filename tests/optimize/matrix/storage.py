@@ -154,9 +154,7 @@ PLACES = [
     ),
     *place(PATH, "a file for a folder", "run.db/x.db", "run.db/x.db", "folder"),
     *place(PATH, "a link loop", "loop", "loop", "links", prepare=linked),
-    *place(
-        PATH, "nothing there", "none.db", "no study at", "none.db", BEGIN, only="opened"
-    ),
+    *place(PATH, "nothing there", "none.db", "no study at", BEGIN, only="opened"),
     *place(PATH, "a name that is too long", "a" * 5000, "aaa", "too long"),
     Row(
         PATH,
