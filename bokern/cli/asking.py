@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from typing import Any
 
 import torch
@@ -74,7 +75,7 @@ def _value(text: str | None) -> Any:
 
 def _object(text: str, expected: str) -> dict[str, Any]:
     try:
-        found = json.loads(text, object_pairs_hook=_once)
+        found = json.loads(_decoded(text), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -92,3 +93,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise InputError(f"{twice!r:.60} stands twice in the JSON: leave it once")
     return found
+
+
+def _decoded(text: str) -> str:
+    """What was typed, in a locale too whose encoding Python takes for ASCII."""
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except ValueError:
+        return text

@@ -96,16 +96,17 @@ def unreadable(place: str | Path, study: str = "study") -> list[Damage]:
         study: Name of the study.
 
     Returns:
-        Where those that can be read are not as they were written; none if no event can
+        Where those that can be read are not as they were written; none if nothing can
         be read at all.
     """
+    head = _head(Path(place), study)
     try:
         found = _readable(Path(place), study)
     except StorageError:
-        return []
+        return [] if head is None else damages([], head)
     events = [found[number] for number in sorted(found)]
     newest = events[-1]
-    return damages(events, _head(Path(place), study) or (newest.number, newest.link))
+    return damages(events, head or (newest.number, newest.link))
 
 
 def _head(path: Path, study: str) -> tuple[int, str] | None:
