@@ -254,7 +254,8 @@ class Study:
                 asked for.
             value: The outcome; with several outcomes a number for each by name.
             sem: Standard error of the value, one number or one for each by name; 0
-                means that there is no noise, None that it is unknown.
+                means that there is no noise, None that it is unknown. Where some of an
+                outcome are unknown, its noise is inferred for all.
 
         Returns:
             The trial, completed.

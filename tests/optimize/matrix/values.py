@@ -332,6 +332,18 @@ def accepted(value: Any, sem: Any = None) -> Any:
     return act
 
 
+def known_for_some(bench: Bench) -> None:
+    """Noise that is known of some values only is inferred for all."""
+    study = Study(bench.folder / "new.db", SQUARE, initial=3, **ONE)
+    for number, sem in enumerate((0.1, None, 0.0, 0.2)):
+        study.tell(study.ask(), float(number), sem)
+    asked = study.ask()
+    assert asked.generator == "Matern(2.5)"
+    study.tell(asked, 1.0, 0.1)
+    assert bench.open("new.db").ask().generator == "Matern(2.5)"
+    assert [study[i].sems["value"] for i in range(5)] == [0.1, None, 0.0, 0.2, 0.1]
+
+
 def constant(bench: Bench) -> None:
     structures = ["Matern(2.5)", "RBF()"]
     study = Study(bench.folder / "new.db", SQUARE, initial=16, structures=structures)
@@ -383,6 +395,7 @@ SERVED = [
     Served("one-element tensor (accepted)", "float32", accepted(np.float32(0.5))),
     Served("sem 0 (accepted as noise-free)", "0", accepted(0.5, 0.0)),
     Served("sem 0 (accepted as noise-free)", "unknown", accepted(0.5, None)),
+    Served("sem 0 (accepted as noise-free)", "known of some", known_for_some),
     Served("constant y × 20", "told one by one", constant),
     Served(
         "exception", "an exception", failing(ValueError("burst"), "ValueError: burst")
