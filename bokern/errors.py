@@ -46,8 +46,8 @@ class TrialError(InputError):
     """A trial does not exist, or is not in a state for what is asked of it."""
 
 
-class ExhaustedError(BokernError):
-    """Every point of a finite space has been tried."""
+class ExhaustedError(InputError):
+    """Another point was asked for though every one of a finite space has been tried."""
 
 
 class FitError(BokernError, RuntimeError):

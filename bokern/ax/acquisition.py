@@ -12,6 +12,7 @@ from ax.core.parameter import ChoiceParameter, Parameter, ParameterType, RangePa
 from ax.core.search_space import SearchSpace
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.logei import qLogNoisyExpectedImprovement
+from botorch.optim.optimize_mixed import ALTERNATING_OPTIMIZER_THRESHOLD
 
 from bokern.acquisition import (
     GPUCB,
@@ -151,13 +152,27 @@ def gen_kwargs(space: SearchSpace) -> dict[str, Any]:
 
     BoTorch draws the starts of an acquisition's optimisation under constraints by a
     random walk in Python, which by its defaults takes 40,000 steps: tens of seconds a
-    candidate. Starts need not be independent draws.
+    candidate. Starts need not be independent draws. Where discrete parameters have many
+    combinations BoTorch takes turns between the kinds, and refuses options of the walk.
     """
     if not space.parameter_constraints or space_size(space) is not None:
         return {}
-    options = {"n_burnin": WALK_BURNIN, "n_thinning": WALK_THINNING}
-    kwargs = {"num_restarts": 5, "raw_samples": 256, "options": options}
+    kwargs: dict[str, Any] = {"num_restarts": 5, "raw_samples": 256}
+    if _combinations(space) <= ALTERNATING_OPTIMIZER_THRESHOLD:
+        walk = {"n_burnin": WALK_BURNIN, "n_thinning": WALK_THINNING}
+        kwargs["options"] = walk
     return {"model_gen_options": {"optimizer_kwargs": kwargs}}
+
+
+def _combinations(space: SearchSpace) -> int:
+    """Of discrete values, at the most; an unordered choice has a column for each."""
+    counts = [
+        2 ** len(p.values)
+        if isinstance(p, ChoiceParameter) and not p.is_ordered
+        else _count(p)
+        for p in space.tunable_parameters.values()
+    ]
+    return math.prod(count for count in counts if count is not None)
 
 
 def merged(

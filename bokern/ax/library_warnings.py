@@ -22,7 +22,8 @@ def without_library_warnings() -> Iterator[None]:
         warnings.simplefilter("ignore", NumericalWarning)
         warnings.simplefilter("ignore", BotorchWarning)
         warnings.filterwarnings("ignore", "Optimization failed", RuntimeWarning)
-        warnings.filterwarnings("ignore", "Unknown solver options: n_thinning")
+        # Options of the walk, and those of BoTorch's turns between kinds.
+        warnings.filterwarnings("ignore", "Unknown solver options: (n_thinning|tol)")
         warnings.filterwarnings("ignore", ".*MultiObjective. without objective thresh")
         warnings.filterwarnings("ignore", "To copy construct from a tensor")
         yield

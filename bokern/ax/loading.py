@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 from ax.api.client import Client
 from ax.api.configs import StorageConfig
@@ -10,13 +12,20 @@ from ax.exceptions.core import ObjectNotFoundError
 from ax.storage.sqa_store import db
 from sqlalchemy import make_url
 
+from bokern.ax.expressions import check_formulas
 from bokern.errors import StorageError
+
+LARGEST = 2**28
+"""Bytes of a snapshot."""
 
 SQLITE_MAGIC = b"SQLite format 3\x00"
 
 
 def load(path: str | Path, name: str | None = None) -> Client:
     """The client of a stored experiment, ready to go on.
+
+    A JSON file may come from anywhere: what Ax would evaluate in it is checked first.
+    A database is taken as it is, and must be one that can be trusted.
 
     Args:
         path: A JSON file written by ``client.save_to_json_file``, an SQLite file, or
@@ -41,11 +50,23 @@ def load(path: str | Path, name: str | None = None) -> Client:
     if start == SQLITE_MAGIC:
         return _from_database(f"sqlite:///{file.resolve()}", name)
     try:
+        check_formulas(_document(file))
         return Client.load_from_json_file(text)
+    except StorageError:
+        raise
     except Exception as error:
         raise StorageError(
             f"{text!r} cannot be read as an Ax JSON snapshot: {error}"
         ) from error
+
+
+def _document(file: Path) -> Any:
+    """The snapshot as JSON."""
+    if file.stat().st_size > LARGEST:
+        raise StorageError(
+            f"{str(file)!r} is larger than {LARGEST >> 20} MiB: no snapshot of Ax's is"
+        )
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def _from_database(url: str, name: str | None) -> Client:

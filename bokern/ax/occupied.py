@@ -36,8 +36,12 @@ def with_failed(
         pending: Points under evaluation, by the metric's signature.
     """
     failed = [ObservationFeatures.from_arm(arm) for arm in failed_arms(experiment)]
+    # Ax transforms them in place, for each metric: none may share them with another.
     return {
-        metric.signature: [*(pending or {}).get(metric.signature, []), *failed]
+        metric.signature: [
+            features.clone()
+            for features in [*(pending or {}).get(metric.signature, []), *failed]
+        ]
         for metric in experiment.metrics.values()
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from typing import Any
 
 import torch
@@ -74,9 +75,29 @@ def _value(text: str | None) -> Any:
 
 def _object(text: str, expected: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = json.loads(_decoded(text), object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         found = None
     if not isinstance(found, dict):
         raise InputError(f"{expected}, such as '{{\"x\": 0.5}}', got '{text:.60}'")
     return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose keys stand once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise InputError(f"{twice!r:.60} stands twice in the JSON: leave it once")
+    return found
+
+
+def _decoded(text: str) -> str:
+    """What was typed, in a locale too whose encoding Python takes for ASCII."""
+    try:
+        return os.fsencode(text).decode("utf-8")
+    except ValueError:
+        return text

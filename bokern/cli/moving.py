@@ -14,6 +14,7 @@ from bokern.cli.tables import read_table
 from bokern.errors import StorageError
 from bokern.optimize import Study, repair
 from bokern.optimize.log import EventLog
+from bokern.optimize.repair import unreadable
 from bokern.optimize.settings import Problem
 
 __all__ = ["bring", "check", "export"]
@@ -98,13 +99,19 @@ def check(arguments: argparse.Namespace, out: Output, err: Output) -> int:
     except StorageError as error:
         if not Path(arguments.study).is_file():
             raise
-        damages, count = [(0, str(error))], 0
+        named = unreadable(arguments.study, arguments.name)
+        damages = [(0, str(error)), *((d.number, d.what) for d in named)]
+        count = 0
     document: dict[str, object] = {"sound": not damages, "damages": damages}
     said = [f"event {n}: {what}" if n else what for n, what in damages]
     if not damages:
         said = [f"sound: {count} events"]
     if arguments.repair:
-        done = repair(arguments.study, arguments.repair, arguments.name)
+        try:
+            done = repair(arguments.study, arguments.repair, arguments.name)
+        except StorageError:
+            err.line("\n".join(said))
+            raise
         document["repair"] = {"kept": done.kept, "lost": done.lost}
         said.append(
             f"{done.kept} events written to {arguments.repair}, "

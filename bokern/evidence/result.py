@@ -123,13 +123,17 @@ class Evidence:
         for field in fields(cls):
             kind = _JSON_TYPES.get(str(field.type))
             value = document[field.name]
-            if kind is not None and not isinstance(value, kind):
+            huge = isinstance(value, int) and abs(value) > LARGEST_COUNT
+            if kind is not None and (not isinstance(value, kind) or huge):
                 raise StorageError(
                     f"a stored evidence has a {field.type} as {field.name}, got "
                     f"{value!r:.60}"
                 )
         return cls(**document | {"flags": tuple(document["flags"])})
 
+
+LARGEST_COUNT = 2**53
+"""Of what can be counted; larger whole numbers are no floating-point numbers."""
 
 _JSON_TYPES: dict[str, tuple[type, ...]] = {
     "float": (int, float),

@@ -82,13 +82,15 @@ def read_linear(text: Any) -> Linear:
     for kind, token in tokens:
         if token in ("<=", ">="):
             if relation is not None:
-                raise SpaceError(f"{text!r} has two relations: write two constraints")
+                raise SpaceError(
+                    f"{text!r:.200} has two relations: write two constraints"
+                )
             relation = token
             sides.append([])
         else:
             sides[-1].append((kind, token))
     if relation is None:
-        raise SpaceError(f"{text!r} has no <= or >=; {HOW}")
+        raise SpaceError(f"{text!r:.200} has no <= or >=; {HOW}")
     left, right = (_sum(side, text) for side in sides)
     sign = 1.0 if relation == "<=" else -1.0
     weights: dict[str, float] = {}
@@ -97,10 +99,10 @@ def read_linear(text: Any) -> Linear:
             weights[name] = weights.get(name, 0.0) + factor * weight
     kept = tuple((name, w) for name, w in sorted(weights.items()) if w)
     if not kept:
-        raise SpaceError(f"{text!r} bounds no name; {HOW}")
+        raise SpaceError(f"{text!r:.200} bounds no name; {HOW}")
     found = Linear(kept, sign * (right[1] - left[1]))
     if not all(map(math.isfinite, [found.bound, *(w for _, w in kept)])):
-        raise SpaceError(f"{text!r} has a number that is too large")
+        raise SpaceError(f"{text!r:.200} has a number that is too large")
     return found
 
 
@@ -127,8 +129,9 @@ def read_constraints(
                 )
     if found and not _is_feasible(found, list(ranges.values())):
         raise SpaceError(
-            f"no point of the space keeps the constraints {[str(c) for c in found]}: "
-            "they contradict each other or the bounds"
+            "no point of the space keeps the constraints "
+            f"{[str(c) for c in found]!r:.400}: they contradict each other or the "
+            "bounds; drop or loosen one"
         )
     return found
 
@@ -143,6 +146,7 @@ def read_outcome_constraints(
     """
     found = tuple(read_linear(text) for text in _as_list(texts, "outcome_constraints"))
     names = {p.name for p in parameters}
+    limits: dict[str, list[float]] = {}
     for constraint in found:
         if len(constraint.weights) > 1:
             raise SpaceError(
@@ -153,6 +157,18 @@ def read_outcome_constraints(
             raise SpaceError(
                 f"{constraint.weights[0][0]!r} is a parameter, not an outcome: pass "
                 f"{str(constraint)!r} in constraints="
+            )
+        ((name, weight),) = constraint.weights
+        low, high = limits.setdefault(name, [-math.inf, math.inf])
+        bound = constraint.bound / weight
+        limits[name] = (
+            [low, min(high, bound)] if weight > 0 else [max(low, bound), high]
+        )
+    for name, (low, high) in limits.items():
+        if low > high:
+            raise SpaceError(
+                f"the outcome constraints on {name!r} contradict each other: it cannot "
+                f"be at least {low:g} and at most {high:g}; drop or loosen one"
             )
     return found
 

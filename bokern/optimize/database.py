@@ -22,8 +22,16 @@ from sqlalchemy.pool import NullPool, StaticPool
 from bokern.errors import StorageError
 
 MAGIC = b"SQLite format 3\x00"
+LONGEST_SHOWN = 400
+"""Characters of a path in a message."""
+
 BUSY_SECONDS = 30.0
 """How long a writer waits for the others."""
+
+NO_LOCKS = (
+    "the file system does not lock files, as some network drives do not: keep the "
+    "study on a local disk or in a database server"
+)
 
 TABLES = sql.MetaData()
 
@@ -66,16 +74,17 @@ def advice(error: Exception) -> str:
     cause = error.orig if isinstance(error, DBAPIError) and error.orig else error
     text = " ".join(str(cause).split())
     remedies = {
+        "locking protocol": NO_LOCKS,
         "disk is full": "free some space and try again; nothing that is stored is lost",
         "disk I/O error": "check the disk and its free space; what is stored is safe",
         "locked": (
-            f"another process held it for {BUSY_SECONDS:g} s; if none does, the file "
-            "system does not lock files, as some network drives do not: keep the study "
-            "on a local disk or in a database server"
+            f"another process held it for {BUSY_SECONDS:g} s; if none does, {NO_LOCKS}"
         ),
         "readonly": "it is read-only: copy the study elsewhere to go on with it",
+        "no such table": "a part of it is missing: 'bokern check' shows where",
         "unable to open": "check that its folder exists and may be read and written",
         "malformed": "'bokern check' shows where it is damaged",
+        "can't decode": "'bokern check' shows where it is damaged",
         "not a database": "it is damaged, or no study's file",
     }
     for sign, remedy in remedies.items():
@@ -84,22 +93,63 @@ def advice(error: Exception) -> str:
     return text
 
 
+def read_place(place: Any) -> str | None:
+    """The place of a study as text; None for memory.
+
+    Raises:
+        StorageError: If it is no path.
+    """
+    if place is None or isinstance(place, str):
+        text = place
+    else:
+        text = os.fspath(place) if isinstance(place, os.PathLike) else None
+    if isinstance(text, str) and "\0" not in text:
+        return text
+    if place is None:
+        return None
+    raise StorageError(
+        "the place of a study is the path of a file, or the URL of a database, got "
+        f"{place!r:.60}"
+    )
+
+
 def path_of(place: str | None) -> Path | None:
-    """The file of an SQLite database; None for other databases and for memory."""
+    """The file of an SQLite database; None for other databases and for memory.
+
+    Raises:
+        StorageError: If it is a URL that says nothing.
+    """
     if place is None:
         return None
     if "://" not in place:
         return Path(place)
     try:
         url = sql.make_url(place)
-        if url.get_backend_name() == "sqlite" and url.database:
-            return Path(url.database)
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, ValueError) as error:
         raise StorageError(
-            f"{place!r} is no URL of a database, such as "
+            f"{place!r:.200} is no URL of a database, such as "
             f"'postgresql+psycopg://user:password@host/name': {error}"
         ) from error
-    return None
+    if url.get_backend_name() != "sqlite":
+        return None
+    if not url.database or url.database == ":memory:":
+        raise StorageError(
+            f"{place!r:.200} names no file: write sqlite:///run.db, or pass None for a "
+            "study in memory"
+        )
+    return Path(url.database)
+
+
+def shown_path(path: Path) -> str:
+    """A path as messages show it."""
+    text = repr(str(path))
+    return text if len(text) <= LONGEST_SHOWN else f"…{text[-LONGEST_SHOWN:]}"
+
+
+def _engine_of_file(path: Path, **options: Any) -> sql.Engine:
+    # As text, "?" and "%" within a path would mean something.
+    url = sql.URL.create("sqlite", database=str(path))
+    return sql.create_engine(url, poolclass=NullPool, **options)
 
 
 def engine_of(place: str | None, path: Path | None) -> sql.Engine:
@@ -113,12 +163,14 @@ def engine_of(place: str | None, path: Path | None) -> sql.Engine:
         StorageError: If there is no driver for such a database.
     """
     if path is not None or place is None:
-        pool: dict[str, Any] = {"poolclass": NullPool if path else StaticPool}
-        url = f"sqlite:///{path}" if path else "sqlite://"
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}
         if path is None:
             arguments["check_same_thread"] = False
-        engine = sql.create_engine(url, connect_args=arguments, **pool)
+            engine = sql.create_engine(
+                "sqlite://", connect_args=arguments, poolclass=StaticPool
+            )
+        else:
+            engine = _engine_of_file(path, connect_args=arguments)
         _hold_from_the_beginning(engine)
         return engine
     assert place is not None
@@ -147,11 +199,11 @@ def _hold_from_the_beginning(engine: sql.Engine) -> None:
 
 def prepare(path: Path, create: bool) -> None:
     """Checks that a path is an SQLite file with our tables, or makes one."""
-    name = repr(str(path))
+    name = shown_path(path)
     try:
         if path.is_dir():
             raise StorageError(f"{name} is a folder: name a file, such as 'run.db'")
-        if not path.exists():
+        if not _is_there(path):
             if not create:
                 raise StorageError(
                     f"there is no study at {name}: pass a space to begin one"
@@ -160,7 +212,10 @@ def prepare(path: Path, create: bool) -> None:
         with path.open("rb") as stream:
             start = stream.read(len(MAGIC))
     except OSError as error:
-        raise StorageError(f"{name} cannot be opened: {error}") from error
+        why = error.strerror or error
+        raise StorageError(
+            f"{name} cannot be opened ({why}): name a file in a folder of yours"
+        ) from error
     if start != MAGIC:
         what = "is empty" if not start else "is no study's file"
         raise StorageError(
@@ -168,26 +223,41 @@ def prepare(path: Path, create: bool) -> None:
         )
     try:
         with _closing(path) as connection:
-            found = connection.execute("SELECT name FROM sqlite_master").fetchall()
-    except sqlite3.Error as error:
+            query = "SELECT type, name FROM sqlite_master"
+            found = connection.execute(query).fetchall()
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise StorageError(f"{name} cannot be opened: {advice(error)}") from error
-    if (EVENTS.name,) not in found:
+    if ("table", EVENTS.name) not in found:
         raise StorageError(
             f"{name} is an SQLite file of something else: name another file; this one "
             "was left as it is"
         )
+    if any(kind in ("trigger", "view") for kind, _ in found):
+        raise StorageError(
+            f"{name} has triggers or views, which no study has: they would change what "
+            "is written; 'bokern check --repair' copies its events into a new file"
+        )
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is a file; errors other than that it is not there go through."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _make(path: Path) -> None:
     """Makes the file with its tables at once, so that none ever sees half of it."""
     if not path.parent.is_dir():
         raise StorageError(
-            f"{str(path)!r} cannot be made: there is no folder {str(path.parent)!r}"
+            f"{shown_path(path)} cannot be made: there is no folder "
+            f"{shown_path(path.parent)}; make it first"
         )
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        engine = sql.create_engine(f"sqlite:///{draft}", poolclass=NullPool)
-        TABLES.create_all(engine)
+        TABLES.create_all(_engine_of_file(draft))
         try:
             os.link(draft, path)
         except FileExistsError:
@@ -196,7 +266,9 @@ def _make(path: Path) -> None:
             if not path.exists():
                 os.replace(draft, path)
     except (SQLAlchemyError, sqlite3.Error) as error:
-        raise StorageError(f"{str(path)!r} cannot be made: {advice(error)}") from error
+        raise StorageError(
+            f"{shown_path(path)} cannot be made: {advice(error)}"
+        ) from error
     finally:
         draft.unlink(missing_ok=True)
 

@@ -51,8 +51,16 @@ class Event:
             at: When, in seconds since 1970.
             kind: What happened.
             body: The details; numbers must be finite.
+
+        Raises:
+            StorageError: If they are longer than any that would be read again.
         """
         text = json.dumps(body, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        if len(text) > LARGEST_BODY:
+            raise StorageError(
+                f"an event of {len(text)} characters cannot be stored, at most "
+                f"{LARGEST_BODY}: make its texts shorter"
+            )
         return Event(number, at, kind, text, _link(previous, number, at, kind, text))
 
     def follows(self, previous: str) -> bool:

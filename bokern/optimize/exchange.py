@@ -12,14 +12,12 @@ from ax.core.experiment import Experiment
 
 from bokern.errors import ColumnError, DataError
 from bokern.optimize.mirror import METRIC
-from bokern.optimize.objectives import VALUE
+from bokern.optimize.objectives import SEM, VALUE
 from bokern.optimize.settings import Problem
 from bokern.optimize.space import RESERVED
+from bokern.optimize.trial import COMPLETED, FAILED, PENDING
 
 Row = Mapping[str, Any]
-
-SEM = "_sem"
-"""What a column of standard errors ends in, after the name of the outcome."""
 
 
 def rows_of(data: Any, problem: Problem) -> list[Row]:
@@ -74,16 +72,21 @@ def _of_frame(frame: pd.DataFrame, problem: Problem) -> list[Row]:
     frame = frame.set_axis(columns, axis=1)
     names = [name for name in problem.names if name in columns]
     rows: list[Row] = []
-    for record in frame.to_dict("records"):
+    for number, record in enumerate(frame.to_dict("records")):
         row: dict[str, Any] = {"parameters": {n: record[n] for n in names}}
-        status = str(record.get("status", ""))
-        if status == "pending":
+        status = record.get("status", COMPLETED)
+        if status == PENDING:
             continue
-        if status == "failed":
+        if status == FAILED:
             reason = record.get("reason")
             told = isinstance(reason, str) and reason
             rows.append({**row, "reason": reason if told else "failed before"})
             continue
+        if status != COMPLETED and not _is_missing(status):
+            raise DataError(
+                f"row {number}: the status is {COMPLETED!r}, {FAILED!r} or "
+                f"{PENDING!r}, got {status!r:.60}: mend it, or leave out the column"
+            )
         row["values"] = {name: record[name] for name in problem.outcomes}
         row["sems"] = {
             name: record[column]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from numbers import Real
+from typing import Any
 
-from bokern.errors import TrialError
+from bokern.errors import InputError, TrialError
 from bokern.optimize.events import Body
 from bokern.optimize.log import EventLog, Lease
+from bokern.optimize.mirror import Candidate
 from bokern.optimize.state import State
-from bokern.optimize.trial import PENDING, Trial
+from bokern.optimize.trial import INITIAL, PENDING, Trial
 
-ROWS = 1000
-"""Past trials in one event."""
+ROWS, CHARACTERS = 1000, 2**22
+"""Past trials in one event, and about how long they are as JSON, at most."""
 
 FOREVER = 1e12
 """The end of a lease that has none, in seconds since 1970."""
@@ -70,6 +74,43 @@ class Ledger:
             )
         return found
 
+    def ask(
+        self, candidate: Candidate, start: float, seconds: float | None, strict: bool
+    ) -> int | None:
+        """Stores a candidate as a pending trial.
+
+        Others may have written meanwhile. Outcomes do no harm, but a trial that others
+        asked for is one that the candidate did not know of: it may be the same point.
+
+        Args:
+            candidate: The point.
+            start: When its choice began, by `time.perf_counter`.
+            seconds: Of its lease; None for none.
+            strict: Whether it must be chosen anew if others asked for any trial
+                meanwhile, rather than for the same point.
+
+        Returns:
+            The number of the trial; None if the candidate must be chosen anew.
+        """
+        known = set(self.state.trials)
+        while True:
+            number = self.state.next_id
+            asked = {
+                "trial": number,
+                "parameters": candidate.parameters,
+                "generator": candidate.generator,
+                "structure": candidate.structure,
+                "record": candidate.record,
+                "seconds": time.perf_counter() - start,
+            }
+            held = seconds and Lease(number, time.time() + seconds, me())
+            if self.append("asked", asked, held or None):
+                return number
+            others = [t for i, t in self.state.trials.items() if i not in known]
+            same = any(t.parameters == candidate.parameters for t in others)
+            if candidate.generator != INITIAL and (same or (others and strict)):
+                return None
+
     def end(self, number: int, kind: str, outcome: Body) -> Trial:
         """Stores how a pending trial ended.
 
@@ -102,8 +143,7 @@ class Ledger:
             Their numbers.
         """
         numbers: list[int] = []
-        for place in range(0, len(bodies), ROWS):
-            chunk = bodies[place : place + ROWS]
+        for chunk in _chunks(bodies):
             while True:
                 first = self.state.next_id
                 ids = range(first, first + len(chunk))
@@ -145,14 +185,46 @@ class Ledger:
                 return trial.id
         return None
 
-    def lease(self, numbers: Sequence[int], seconds: float) -> None:
-        """Has pending trials handed out again after so many seconds.
+    def lease(self, numbers: Sequence[int], seconds: float | None) -> None:
+        """Has pending trials handed out again after so many seconds; None for never.
 
         Raises:
             TrialError: If there is no such trial.
         """
-        until = time.time() + seconds
+        until = FOREVER if seconds is None else time.time() + seconds
         self.log.lease([Lease(self.find(i).id, until, me()) for i in numbers])
+
+
+def _chunks(bodies: Sequence[Body]) -> Iterator[list[Body]]:
+    """Past trials as they fit into events."""
+    chunk: list[Body] = []
+    length = 0
+    for body in bodies:
+        size = len(json.dumps(body))
+        if chunk and (len(chunk) == ROWS or length + size > CHARACTERS):
+            yield chunk
+            chunk, length = [], 0
+        chunk.append(body)
+        length += size
+    if chunk:
+        yield chunk
+
+
+def read_lease(lease: Any) -> float | None:
+    """Seconds of a lease; None for none.
+
+    Raises:
+        InputError: If it is no number above 0.
+    """
+    if lease is None:
+        return None
+    number: Any = lease if isinstance(lease, Real) and lease is not True else -1
+    if number > 0:
+        return float(min(number, FOREVER))
+    raise InputError(
+        f"lease= is a number of seconds > 0, got {lease!r:.60}: leave it out for a "
+        "trial that is not to be handed out again"
+    )
 
 
 def me() -> str:

@@ -26,8 +26,11 @@ from bokern.optimize.database import (
     engine_of,
     path_of,
     prepare,
+    read_place,
+    shown_path,
 )
 from bokern.optimize.events import ROOT, Body, Damage, Event, damages
+from bokern.optimize.names import read_name
 
 ATTEMPTS = 100
 """How often an event is numbered anew because others were faster."""
@@ -62,6 +65,7 @@ class EventLog:
         create: Whether to make the file or the tables where there are none.
 
     Raises:
+        SpaceError: If the name is no word.
         StorageError: If there is nothing, or something else, at that place, or it
             cannot be opened.
     """
@@ -69,8 +73,8 @@ class EventLog:
     def __init__(
         self, place: str | os.PathLike[str] | None, study: str, create: bool
     ) -> None:
-        self.study = study
-        self.place = None if place is None else str(place)
+        self.study = read_name(study, "a study")
+        self.place = read_place(place)
         self.path = path_of(self.place)
         if self.path is not None:
             prepare(self.path, create)
@@ -89,7 +93,7 @@ class EventLog:
         if self.place is None:
             return "memory"
         if self.path is not None:
-            return repr(str(self.path))
+            return shown_path(self.path)
         return repr(sql.make_url(self.place).render_as_string(hide_password=True))
 
     # -- reading -------------------------------------------------------------------

@@ -11,10 +11,10 @@ from bokern.ax.choice import Structures
 from bokern.errors import SpaceError
 from bokern.inputs import is_whole
 from bokern.optimize.black_box import BlackBox
+from bokern.optimize.points import Point, read_points
 from bokern.optimize.result import OptimizationResult
 from bokern.optimize.running import read_budget
-from bokern.optimize.settings import default_initial
-from bokern.optimize.space import Parameter, Value, read_points, read_space
+from bokern.optimize.settings import Problem, default_initial
 from bokern.optimize.study import Study
 
 
@@ -87,10 +87,10 @@ def minimize(
         GroupError: If a group does not map the space to itself, or is too large.
         ColumnError: If a structure names a parameter that is not there.
     """
-    parameters = read_space(space)
+    problem = Problem.read(space, constraints=constraints)
     budget = read_budget(budget)
-    points, count = _read_initial(initial, parameters, budget)
-    BlackBox(f, [p.name for p in parameters])
+    points, count = _read_initial(initial, problem, budget)
+    BlackBox(f, problem.names)
     opened = Study(
         study,
         space,
@@ -115,21 +115,16 @@ def minimize(
 
 
 def _read_initial(
-    initial: Any, parameters: Sequence[Parameter], budget: int
-) -> tuple[list[dict[str, Value]], int]:
+    initial: Any, problem: Problem, budget: int
+) -> tuple[list[Point], int]:
     """Points to evaluate first, and how many trials come before the first model."""
     if initial is None:
-        return [], min(default_initial(parameters), max(1, budget // 2))
+        return [], min(default_initial(problem.parameters), max(1, budget // 2))
     if is_whole(initial):
         points, count = [], int(initial)
-    elif isinstance(initial, Sequence) and not isinstance(initial, str):
-        points = read_points(initial, parameters)
-        count = len(points)
     else:
-        raise SpaceError(
-            "initial= expects a number of Sobol points or a list of dictionaries, got "
-            f"{initial!r:.60}"
-        )
+        points = read_points(initial, problem, "initial")
+        count = len(points)
     if not 1 <= count <= budget:
         raise SpaceError(
             f"initial= asks for {count} points first; it must be at least 1 and at "

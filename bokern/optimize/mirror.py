@@ -93,6 +93,7 @@ class Mirror:
             p.name: unit for p in problem.searched if (unit := _unit(p)) != 1.0
         }
         self._factor = dict.fromkeys(problem.outcomes, 1.0)
+        self._is_known = dict.fromkeys(problem.outcomes, True)
         self._index: dict[int, int] = {}
         self._trials: dict[int, Trial] = {}
         structures = AUTO if options.structures == (AUTO,) else options.structures
@@ -167,10 +168,10 @@ class Mirror:
                 continue
             done.append((mine, trial))
         rows: list[DataRow] = []
-        factors = self._factors()
-        again = factors != self._factor
+        factors, known = self._factors(), self._known()
+        again = (factors, known) != (self._factor, self._is_known)
         if again:
-            self._factor = factors
+            self._factor, self._is_known = factors, known
             self._optimize()
         for trial in self._trials.values() if again else [t for _, t in done]:
             rows += self._rows(trial)
@@ -209,6 +210,17 @@ class Mirror:
             found[name] = _power(spread, SMALL)
         return found
 
+    def _known(self) -> dict[str, bool]:
+        """By outcome, whether the noise of each of its values is known.
+
+        A model takes all of them or infers one for all.
+        """
+        done = [t for t in self._trials.values() if t.values]
+        return {
+            name: all(t.sems.get(name) is not None for t in done)
+            for name in self.problem.outcomes
+        }
+
     def _rows(self, trial: Trial) -> list[DataRow]:
         mine = self._experiment.trials[self._index[trial.id]]
         assert mine.arm is not None
@@ -216,7 +228,7 @@ class Mirror:
         for name, value in trial.values.items():
             metric = self._experiment.metrics[self.metrics[name]]
             factor = self._factor[name]
-            sem = trial.sems.get(name)
+            sem = trial.sems.get(name) if self._is_known[name] else None
             rows.append(
                 DataRow(
                     trial_index=mine.index,
@@ -241,7 +253,8 @@ class Mirror:
             if is_exhausted(self._experiment):
                 raise ExhaustedError(
                     "every point of the space has been tried or is pending: none is "
-                    "left to ask for"
+                    "left to ask for; begin a study with a wider space, and add these "
+                    "trials to it"
                 )
             if self._is_initial():
                 tried = [t.parameters for t in self._trials.values()]
@@ -320,11 +333,12 @@ def _unit(parameter: Parameter) -> float:
     """What Ax's values of a parameter are multiplied by: 1 if they can be.
 
     Ax refuses ranges narrower than 1e-5. It depends on the range alone, so that
-    parameters with the same one stay alike.
+    parameters with the same one stay alike. Wide log scales Ax can take.
     """
     if parameter.bounds is None or parameter.kind != "float":
         return 1.0
-    return _power(parameter.bounds[1] - parameter.bounds[0], NARROW)
+    width = parameter.bounds[1] - parameter.bounds[0]
+    return 1.0 if parameter.log and width > NARROW else _power(width, NARROW)
 
 
 def _scaled(parameter: Parameter) -> Parameter:

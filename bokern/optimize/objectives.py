@@ -7,12 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from bokern.errors import SpaceError
-from bokern.optimize.space import LONGEST_NAME, RESERVED, Parameter
+from bokern.optimize.names import check_distinct, read_name
+from bokern.optimize.space import RESERVED, Parameter
 
 DIRECTIONS = ("minimize", "maximize")
 
 VALUE = "value"
 """Name of the one outcome that has no other."""
+
+SEM = "_sem"
+"""What a column of standard errors ends in, after the name of the outcome."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +76,7 @@ def check_outcome_name(name: Any, parameters: Sequence[Parameter]) -> None:
     Raises:
         SpaceError: If it is no word, that of a parameter, or that of another column.
     """
-    if not isinstance(name, str) or not name.strip() or len(name) > LONGEST_NAME:
-        raise SpaceError(
-            f"an outcome's name is a word of {LONGEST_NAME} characters at most, got "
-            f"{name!r:.60}"
-        )
+    read_name(name, "an outcome")
     if name in {p.name for p in parameters}:
         raise SpaceError(f"{name!r} is a parameter and an outcome: rename one of them")
     if name in RESERVED and name != VALUE:
@@ -84,3 +84,19 @@ def check_outcome_name(name: Any, parameters: Sequence[Parameter]) -> None:
             f"an outcome cannot be called {name!r}, which is a column of the table of "
             "trials"
         )
+
+
+def check_columns(outcomes: Sequence[str], parameters: Sequence[Parameter]) -> None:
+    """Refuses names that would be those of two columns of a table.
+
+    Raises:
+        SpaceError: If one is that of another's standard error, or looks like another.
+    """
+    names = [*(p.name for p in parameters), *outcomes]
+    check_distinct(names)
+    for outcome in outcomes:
+        if f"{outcome}{SEM}" in names:
+            raise SpaceError(
+                f"{outcome + SEM!r} is the column of the standard error of "
+                f"{outcome!r}: rename the parameter or outcome of that name"
+            )

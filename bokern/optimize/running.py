@@ -15,8 +15,10 @@ from bokern.errors import ExhaustedError, SpaceError
 from bokern.inputs import is_whole
 from bokern.optimize.black_box import BlackBox, Outcome
 from bokern.optimize.evaluators import Evaluator, Here, Isolated, Make
+from bokern.optimize.points import read_points
 from bokern.optimize.result import OptimizationResult, best_shown, result_of
 from bokern.optimize.trial import PENDING, Trial
+from bokern.optimize.values import read_reason
 
 if TYPE_CHECKING:
     from bokern.optimize.study import Study
@@ -47,7 +49,7 @@ def run(
         raise SpaceError(f"time_limit= is a number of seconds > 0, got {time_limit!r}")
     problem = study.problem
     black_box = BlackBox(f, problem.names, problem.outcomes)
-    points = [study._point(point) for point in first]
+    points = read_points(first, problem, "first")
     optimum = None if optimum is None else float(optimum)
     show = sys.stderr.isatty() if progress is None else progress
     if make is None and parallel == 1 and time_limit is None:
@@ -144,7 +146,7 @@ class _Run:
 
     def _end(self, trial: Trial, outcome: Outcome) -> None:
         body = (
-            {"reason": outcome.reason}
+            {"reason": read_reason(outcome.reason)}
             if outcome.failed
             else {"values": dict(outcome.values), "sems": dict(outcome.sems)}
         )

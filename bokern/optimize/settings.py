@@ -17,7 +17,12 @@ from bokern.optimize.constraints import (
     read_constraints,
     read_outcome_constraints,
 )
-from bokern.optimize.objectives import Objective, check_outcome_name, read_objectives
+from bokern.optimize.objectives import (
+    Objective,
+    check_columns,
+    check_outcome_name,
+    read_objectives,
+)
 from bokern.optimize.space import Parameter, read_space
 
 SCHEMA = 1
@@ -81,6 +86,7 @@ class Problem:
         )
         for name in found.outcomes:
             check_outcome_name(name, parameters)
+        check_columns(found.outcomes, parameters)
         if len(found.objectives) == 1:
             for constraint in found.outcome_constraints:
                 if constraint.weights[0][0] == found.objectives[0].name:
@@ -126,6 +132,11 @@ class Problem:
         counts = [p.size for p in self.parameters]
         known = [count for count in counts if count is not None]
         return math.prod(known) if len(known) == len(counts) else None
+
+    def changed(self, given: Mapping[str, Any]) -> Problem:
+        """The problem with arguments of `of` that are not None put in their place."""
+        kept = {k: v for k, v in given.items() if v is not None}
+        return Problem.of(self.parameters, **{**self.described, **kept})
 
     def to_json(self) -> dict[str, Any]:
         """A JSON document that `from_json` reads back, with names in their order."""
@@ -222,7 +233,8 @@ class Options:
             value = found.get(name, least)
             if not (is_whole(value) and least <= value <= LARGEST_SEED):
                 raise SpaceError(
-                    f"{name}= is a whole number of {least} or more, got {value!r:.60}"
+                    f"{name}= is a whole number of {least} or more and below "
+                    f"2**63, got {value!r:.60}"
                 )
             if name in found:
                 found[name] = int(value)
@@ -262,9 +274,12 @@ def read_created(details: Mapping[str, Any]) -> tuple[Problem, Options]:
     Raises:
         StorageError: If they are of a newer version, or malformed.
     """
-    schema = details.get("schema", 0)
-    if not is_whole(schema) or schema < 1:
-        raise StorageError("the first event is not that of a study")
+    schema = details.get("schema")
+    if schema is None or not is_whole(schema) or schema < 1:
+        raise StorageError(
+            f"the study is of version {schema!r:.40}, releases wrote 1 to {SCHEMA}: "
+            "its first event is not that of a study"
+        )
     if schema > SCHEMA:
         raise StorageError(
             f"the study is of version {schema}, this bokern reads up to {SCHEMA}: "
@@ -275,6 +290,14 @@ def read_created(details: Mapping[str, Any]) -> tuple[Problem, Options]:
     if not isinstance(options, Mapping):
         raise StorageError("the options of the study are missing")
     return problem, Options.read(options, Options())
+
+
+def first_options(given: Mapping[str, Any], problem: Problem) -> Options:
+    """Options of a new study, from what a user writes; see `Options.read`."""
+    initial = given["initial"]
+    if initial is None:
+        initial = default_initial(problem.parameters)
+    return Options.read({**given, "initial": initial}, Options())
 
 
 def default_initial(parameters: Sequence[Parameter]) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
 from ax.api.configs import ChoiceParameterConfig, RangeParameterConfig
 
 from bokern.errors import SpaceError
+from bokern.optimize.names import check_distinct, is_clean, read_name
 
 RESERVED = ("trial", "value", "status", "generator", "structure", "seconds", "reason")
 """Columns of the table of trials, which no parameter may be called."""
@@ -25,7 +25,20 @@ HOW = (
 MOST_VALUES = 1000
 """Values of one choice: an unordered one becomes a column for each."""
 
-LONGEST_NAME = 200
+LONGEST_TEXT = 1000
+"""Characters of one value of a choice."""
+
+LARGEST, SMALLEST = 1e300, 1e-300
+"""Between these lie the bounds of ranges, their widths, and values of a log scale."""
+
+LARGEST_WHOLE = 2**53
+"""Whole numbers beyond it are no floating-point numbers, which models compute with."""
+
+LARGEST_CHOICE = 1e38
+"""Ax holds the values of choices in single precision."""
+
+NARROWEST = 1e-9
+"""Width of a range in units of its bounds: rounding is far below it."""
 
 Kind = Literal["float", "int", "str", "bool"]
 Value = float | int | str | bool
@@ -157,7 +170,7 @@ class Parameter:
         Raises:
             SpaceError: If it lies outside the space.
         """
-        value = _plain(value)
+        value = plain(value)
         if self.bounds is None:
             for known in self.values:
                 if type(known) is type(value) and known == value:
@@ -165,18 +178,22 @@ class Parameter:
             if self.kind == "float" and _is_number(value) and value in self.values:
                 return float(value)
             raise SpaceError(
-                f"parameter {self.name!r} is one of {list(self.values)}, got {value!r}"
+                f"parameter {self.name!r} is one of {list(self.values)!r:.400}, got "
+                f"{shown(value)}"
             )
         lower, upper = self.bounds
         if not _is_number(value) or not lower <= value <= upper:
             raise SpaceError(
-                f"parameter {self.name!r} lies in [{lower:g}, {upper:g}], got {value!r}"
+                f"parameter {self.name!r} lies in [{lower:g}, {upper:g}], got "
+                f"{shown(value)}: put the point into the space, or begin a study with "
+                "a wider one"
             )
         if self.kind == "float":
             return float(value)
         if int(value) != value:
             raise SpaceError(
-                f"parameter {self.name!r} is a whole number, got {value!r}"
+                f"parameter {self.name!r} is a whole number, got {value!r}: put the "
+                "point onto one"
             )
         return int(value)
 
@@ -198,40 +215,14 @@ def read_space(space: Any) -> tuple[Parameter, ...]:
             f"{{'x': (0.0, 1.0)}}, got {space!r:.80}"
         )
     found = tuple(_read(name, declared) for name, declared in space.items())
+    check_distinct(p.name for p in found)
     if all(parameter.is_fixed for parameter in found):
         raise SpaceError("every parameter of the space is fixed: leave one to search")
     return found
 
 
-def read_points(
-    points: Sequence[Mapping[str, Any]], parameters: Sequence[Parameter]
-) -> list[dict[str, Value]]:
-    """Points of the space, checked.
-
-    Raises:
-        SpaceError: If one has missing or unknown parameters, or lies outside.
-    """
-    names = [p.name for p in parameters]
-    found = []
-    for number, point in enumerate(points):
-        if not isinstance(point, Mapping) or set(point) != set(names):
-            got = sorted(map(str, point)) if isinstance(point, Mapping) else point
-            raise SpaceError(
-                f"initial point {number} needs exactly the parameters {names}, got "
-                f"{got!r:.80}"
-            )
-        found.append({p.name: p.check(point[p.name]) for p in parameters})
-    return found
-
-
 def _read(name: Any, declared: Any) -> Parameter:
-    if not isinstance(name, str) or not name.strip():
-        raise SpaceError(f"a parameter's name is a word, got {name!r:.80}")
-    if len(name) > LONGEST_NAME:
-        raise SpaceError(
-            f"a parameter's name has {LONGEST_NAME} characters at most, {name[:20]!r}… "
-            f"has {len(name)}"
-        )
+    read_name(name, "a parameter")
     if name in RESERVED:
         raise SpaceError(
             f"a parameter cannot be called {name!r}, which is a column of the table of "
@@ -243,8 +234,9 @@ def _read(name: Any, declared: Any) -> Parameter:
         return _read_values(name, declared, ordered=True)
     if isinstance(declared, tuple):
         return _read_range(name, declared)
-    value = _plain(declared)
+    value = plain(declared)
     if isinstance(value, str | bool) or _is_number(value):
+        _check_values(name, [value] if isinstance(value, str) else [])
         return Parameter(name, type(value).__name__, values=(value,))  # type: ignore[arg-type]
     raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
 
@@ -253,7 +245,7 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
     log = len(declared) == 3 and declared[2] == "log"
     if len(declared) != 2 and not log:
         raise SpaceError(f"parameter {name!r}: cannot read {declared!r:.60}; {HOW}")
-    lower, upper = map(_plain, declared[:2])
+    lower, upper = map(plain, declared[:2])
     if not (_is_number(lower) and _is_number(upper)):
         raise SpaceError(
             f"parameter {name!r}: bounds are finite numbers, got {declared!r:.60}; "
@@ -262,7 +254,7 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
     if not lower < upper:
         raise SpaceError(
             f"parameter {name!r}: the lower bound must be below the upper one, got "
-            f"({lower!r}, {upper!r})"
+            f"({shown(lower)}, {shown(upper)}): swap them, or write one value"
         )
     if log and lower <= 0:
         raise SpaceError(
@@ -270,6 +262,7 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
             f"({lower!r}, {upper!r}); raise the lower bound or drop 'log'"
         )
     whole = isinstance(lower, int) and isinstance(upper, int)
+    _check_scale(name, lower, upper, log, whole)
     return Parameter(
         name,
         "int" if whole else "float",
@@ -278,8 +271,33 @@ def _read_range(name: str, declared: tuple[Any, ...]) -> Parameter:
     )
 
 
+def _check_scale(name: str, lower: Any, upper: Any, log: bool, whole: bool) -> None:
+    """Refuses ranges that cannot be computed with."""
+    got = f"got ({shown(lower)}, {shown(upper)})"
+    size = max(abs(lower), abs(upper))
+    if whole and size > LARGEST_WHOLE:
+        raise SpaceError(
+            f"parameter {name!r}: whole numbers are at most 2**53, {got}: write them "
+            "with a point for a range of real numbers"
+        )
+    width = math.inf if size > LARGEST else upper - lower
+    if size > LARGEST or width < SMALLEST or (log and lower < SMALLEST):
+        raise SpaceError(
+            f"parameter {name!r}: bounds are at most {LARGEST:g}, and the width of a "
+            f"range and the bounds of a log scale at least {SMALLEST:g}, {got}: "
+            "multiply the parameter by a constant that brings it nearer to 1"
+        )
+    if width < NARROWEST * size:
+        raise SpaceError(
+            f"parameter {name!r}: a range is too narrow if its width is below "
+            f"{NARROWEST:g} of its bounds, {got}: subtract a constant from the "
+            "parameter, so that it lies near 0"
+        )
+
+
 def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
-    values = [_plain(value) for value in values]
+    values = [plain(value) for value in values]
+    _check_values(name, values)
     kinds = {type(value) for value in values}
     kind: Kind
     if kinds == {int, float}:
@@ -294,9 +312,14 @@ def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
             f"False, got {values!r:.80}"
         )
     if kind == "float" and not all(map(math.isfinite, values)):
-        raise SpaceError(f"parameter {name!r}: values are finite, got {values!r:.80}")
+        raise SpaceError(
+            f"parameter {name!r}: values are finite, got {values!r:.80}: leave out the "
+            "others"
+        )
     if len(set(values)) < len(values):
-        raise SpaceError(f"parameter {name!r}: a value is repeated in {values!r:.80}")
+        raise SpaceError(
+            f"parameter {name!r}: a value is repeated in {values!r:.80}: leave it once"
+        )
     if len(values) < 2:
         raise SpaceError(
             f"parameter {name!r} has one value only: write {values[0]!r} by itself for "
@@ -310,6 +333,27 @@ def _read_values(name: str, values: list[Any], ordered: bool) -> Parameter:
     return Parameter(name, kind, values=tuple(values), ordered=ordered)
 
 
+def _check_values(name: str, values: list[Any]) -> None:
+    """Refuses numbers and texts that cannot be stored as they are."""
+    for value in values:
+        if isinstance(value, str) and len(value) > LONGEST_TEXT:
+            raise SpaceError(
+                f"parameter {name!r}: a text of {len(value)} characters is too long, "
+                f"{LONGEST_TEXT} at most: name the values by short words"
+            )
+        if isinstance(value, str) and not is_clean(value):
+            raise SpaceError(
+                f"parameter {name!r}: texts stand on one line, in characters of "
+                f"Unicode other than controls, got {value!r:.60}"
+            )
+        if isinstance(value, int | float) and LARGEST_CHOICE < abs(value) < math.inf:
+            raise SpaceError(
+                f"parameter {name!r}: numbers are at most {LARGEST_CHOICE:g}, got "
+                f"{shown(value)}: divide by a constant, or name them by words, as in "
+                "choice('a', 'b')"
+            )
+
+
 def _as_float(value: Any) -> Any:
     return float(value) if _is_number(value) else value
 
@@ -318,16 +362,30 @@ def _is_number(value: Any) -> bool:
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
-        and math.isfinite(value)
+        and -math.inf < value < math.inf
     )
 
 
-def _plain(value: Any) -> Any:
-    """Numbers of any library as Python's own; other values as they are."""
-    if isinstance(value, np.generic):
-        value = value.item()
+def plain(value: Any) -> Any:
+    """Numbers of any library as Python's own, also from an array or tensor of one.
+
+    Other values stay as they are.
+    """
+    try:
+        if math.prod(getattr(value, "shape", (0,))) == 1:
+            value = value.item()
+    except Exception:  # of an object of the user's, which is no number then
+        return value
     if isinstance(value, bool | int | float):
         return value
     if isinstance(value, numbers.Integral):
         return int(value)
     return float(value) if isinstance(value, numbers.Real) else value
+
+
+def shown(value: Any) -> str:
+    """A value as messages show it."""
+    try:
+        return f"{value!r:.60}"
+    except Exception:  # such as a whole number of 5000 digits
+        return f"something of type {type(value).__name__}"

@@ -10,6 +10,7 @@ from bokern.errors import StorageError
 from bokern.optimize.events import ROOT, Event
 from bokern.optimize.settings import Options, Problem, read_created
 from bokern.optimize.trial import COMPLETED, FAILED, Trial
+from bokern.optimize.values import Numbers, read_values
 
 
 class State:
@@ -75,9 +76,17 @@ class State:
         details = event.details()
         try:
             self._take(event, details)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ) as error:
             raise StorageError(
-                f"event {event.number} ({event.kind}) cannot be read: {error!r:.200}"
+                f"event {event.number} ({event.kind}) cannot be read, {error!r:.200}: "
+                "it was written by a newer bokern, which is to be installed, or not by "
+                "bokern at all"
             ) from error
         self.number, self.link = event.number, event.link
 
@@ -96,7 +105,7 @@ class State:
                         generator=str(details["generator"]),
                         structure=str(details["structure"]),
                         asked_at=event.at - seconds,
-                        record=details["record"],
+                        record=_record(details["record"]),
                     )
                 )
             case "reissued":
@@ -117,7 +126,7 @@ class State:
             case _:
                 raise StorageError(
                     f"event {event.number} is of the unknown kind {event.kind!r:.40}: "
-                    "it was written by a newer bokern"
+                    "it was written by a newer bokern, which is to be installed"
                 )
 
     def _known(self, details: Mapping[str, Any], event: Event) -> Trial:
@@ -129,8 +138,11 @@ class State:
         return Trial(number, parameters, asked_at=event.at)
 
     def _end(self, trial: Trial, details: Mapping[str, Any], at: float) -> None:
-        values = {str(k): float(v) for k, v in details.get("values", {}).items()}
-        sems = {k: details.get("sems", {}).get(k) for k in values}
+        values: Numbers = {}
+        sems: dict[str, float | None] = {}
+        if details.get("values"):
+            told = dict(details["values"]), dict(details.get("sems", {}))
+            values, sems = read_values(*told, self.problem.outcomes)
         self._put(
             replace(
                 trial,
@@ -139,7 +151,7 @@ class State:
                 sems=sems,
                 reason=str(details.get("reason", "")),
                 ended_at=at,
-                seconds=at - trial.asked_at,
+                seconds=max(0.0, at - trial.asked_at),  # clocks may differ
             )
         )
 
@@ -149,3 +161,9 @@ class State:
     def _put(self, trial: Trial) -> None:
         self.trials[trial.id] = trial
         self.changed[trial.id] = None
+
+
+def _record(found: Any) -> Mapping[str, Any] | None:
+    if found is None or isinstance(found, Mapping):
+        return found
+    raise TypeError(f"a record is a JSON object, got {found!r:.60}")

@@ -11,37 +11,27 @@ from typing import Any
 import pandas as pd
 
 from bokern.ax.choice import Structures
-from bokern.errors import (
-    BoundsError,
-    DataError,
-    InputError,
-    SpaceError,
-    StorageError,
-    TrialError,
-)
+from bokern.errors import DataError, InputError, SpaceError, StorageError
 from bokern.inputs import is_whole
 from bokern.optimize.evaluators import Make
 from bokern.optimize.events import Body, Damage
 from bokern.optimize.exchange import rows_of
-from bokern.optimize.ledger import Ledger, me
-from bokern.optimize.log import EventLog, Lease
+from bokern.optimize.ledger import Ledger, read_lease
+from bokern.optimize.log import EventLog
 from bokern.optimize.mirror import Candidate, Mirror
 from bokern.optimize.pareto import best_trial, pareto_trials
+from bokern.optimize.points import read_point, read_rows
 from bokern.optimize.result import OptimizationResult, best_shown, result_of
-from bokern.optimize.settings import Options, Problem, created, default_initial
-from bokern.optimize.space import Value
+from bokern.optimize.settings import Options, Problem, created, first_options
 from bokern.optimize.state import State
 from bokern.optimize.table import html_of, leaderboard, trial_table
-from bokern.optimize.trial import COMPLETED, PENDING, Trial
-from bokern.optimize.values import read_values
+from bokern.optimize.trial import COMPLETED, INITIAL, PENDING, Trial, trial_number
+from bokern.optimize.values import OR_ELSE, read_reason, read_values
 from bokern.selection import Comparison
 from bokern.selection.workers import check_executor
 
 REGENERATED = 3
 """How often a candidate is chosen anew because others asked meanwhile."""
-
-INITIAL = "initial"
-"""Generator of points that the user chose."""
 
 TrialLike = Trial | int
 
@@ -117,30 +107,27 @@ class Study:
         }
         wanted = None if space is None else Problem.read(space, **asked)
         if place is None and wanted is None:
-            raise SpaceError(
-                "a study needs a space, such as {'x': (0.0, 1.0)}, or the place of one "
-                "that exists"
-            )
+            some = "{'x': (0.0, 1.0)}, or the place of one that exists"
+            raise SpaceError(f"a study needs a space, such as {some}")
         self._mirror: Mirror | None = None
         self._executor = check_executor(executor)
         if wanted is not None:
             # Refuses what cannot serve before anything is stored.
-            first = _first_options(options, wanted)
+            first = first_options(options, wanted)
             Mirror(wanted, first)
-        self._ledger = Ledger(EventLog(place, _name(name), create=wanted is not None))
+        self._ledger = Ledger(EventLog(place, name, create=wanted is not None))
         if not self._state.exists:
             if wanted is None:
-                place = self._ledger.log.shown
                 raise StorageError(
-                    f"{place} holds no study {name!r}: pass a space to begin one"
+                    f"{self._ledger.log.shown} holds no study {name!r}: pass a space "
+                    "to begin one"
                 )
             self._ledger.append("created", created(wanted, first))
         self._check_same(wanted, asked)
         self._configure(options)
 
     def __repr__(self) -> str:
-        done = len(self._state.of(COMPLETED))
-        log = self._ledger.log
+        done, log = len(self._state.of(COMPLETED)), self._ledger.log
         place = "" if log.place is None else f" in {log.shown}"
         return f"<Study{place}: {done} of {len(self._state.trials)} trials completed>"
 
@@ -215,7 +202,7 @@ class Study:
             TrialError: If there is none.
         """
         self._now()
-        return self._ledger.find(_number(trial))
+        return self._ledger.find(trial_number(trial))
 
     def __len__(self) -> int:
         return len(self._now().trials)
@@ -237,17 +224,20 @@ class Study:
             ExhaustedError: If every point of a finite space was tried.
             StorageError: If the log cannot be written.
         """
-        _check_lease(lease)
+        seconds = read_lease(lease)
         if count is None:
-            return self._ask(lease)
+            return self._ask(seconds)
         if not is_whole(count) or count < 1:
-            raise InputError(f"the number of trials is 1 or more, got {count!r:.60}")
+            raise InputError(
+                f"the number of trials is a whole one of 1 or more, got {count!r:.60}"
+            )
         room = self.problem.size
         if room is not None and count > room:
             raise InputError(
-                f"{count} trials were asked for, the space has {room} points in all"
+                f"{count} trials were asked for, the space has {room} points in all: "
+                "ask for fewer"
             )
-        return [self._ask(lease) for _ in range(int(count))]
+        return [self._ask(seconds) for _ in range(int(count))]
 
     def attach(
         self, parameters: Mapping[str, Any], *, lease: float | None = None
@@ -261,9 +251,9 @@ class Study:
         Raises:
             SpaceError: If the point does not lie in the space.
         """
-        _check_lease(lease)
-        candidate = Candidate(self._point(parameters), INITIAL)
-        number = self._asked(candidate, time.perf_counter(), lease, strict=False)
+        seconds, start = read_lease(lease), time.perf_counter()
+        candidate = Candidate(read_point(parameters, self.problem), INITIAL)
+        number = self._ledger.ask(candidate, start, seconds, strict=False)
         assert number is not None
         return self._ledger.find(number)
 
@@ -277,7 +267,8 @@ class Study:
                 asked for.
             value: The outcome; with several outcomes a number for each by name.
             sem: Standard error of the value, one number or one for each by name; 0
-                means that there is no noise, None that it is unknown.
+                means that there is no noise, None that it is unknown. Where some of an
+                outcome are unknown, its noise is inferred for all.
 
         Returns:
             The trial, completed.
@@ -290,9 +281,7 @@ class Study:
         try:
             values, sems = read_values(value, sem, self.problem.outcomes)
         except DataError as error:
-            raise DataError(
-                f"{error}; say so with fail(trial, reason) if the evaluation went wrong"
-            ) from error
+            raise DataError(f"{error}; {OR_ELSE}") from error
         return self._end(trial, "told", {"values": values, "sems": sems})
 
     def fail(self, trial: TrialLike | Mapping[str, Any], reason: str = "") -> Trial:
@@ -305,17 +294,17 @@ class Study:
         Raises:
             TrialError: If there is no such trial, or it was told or failed already.
         """
-        return self._end(trial, "failed", {"reason": str(reason) or "no reason given"})
+        return self._end(trial, "failed", {"reason": read_reason(reason)})
 
-    def renew(self, trial: TrialLike, lease: float) -> None:
-        """Extends the lease of a trial to so many seconds from now.
+    def renew(self, trial: TrialLike, lease: float | None) -> None:
+        """Extends the lease of a trial to so many seconds from now, or for good.
 
         Raises:
             TrialError: If there is no such trial.
         """
-        _check_lease(lease)
+        seconds = read_lease(lease)
         self._now()
-        self._ledger.lease([_number(trial)], lease)
+        self._ledger.lease([trial_number(trial)], seconds)
 
     def add(self, data: Any) -> list[Trial]:
         """Adds past trials; all or none.
@@ -325,18 +314,13 @@ class Study:
                 ``<outcome>_sem``, ``status`` and ``reason``; an Optuna study; an Ax
                 client or experiment; or a list of dictionaries with ``parameters`` and
                 either ``values`` (with ``sems``, if known), as `tell` takes them, or
-                the ``reason`` of a failure.
+                the ``reason`` of a failure, as ``bokern export`` writes them too.
 
         Raises:
             InputError: If a row cannot be used; the message names it, and nothing is
                 added.
         """
-        bodies = []
-        for number, row in enumerate(rows_of(data, self.problem)):
-            try:
-                bodies.append(self._body(row))
-            except InputError as error:
-                raise type(error)(f"row {number}: {error}") from error
+        bodies = read_rows(rows_of(data, self.problem), self.problem)
         return [self._ledger.find(number) for number in self._ledger.add(bodies)]
 
     def run(
@@ -425,15 +409,15 @@ class Study:
         self._mirror.take(changed)
         return self._mirror
 
-    def _ask(self, lease: float | None) -> Trial:
+    def _ask(self, seconds: float | None) -> Trial:
         for attempt in range(1000):
             self._now()
-            number = self._ledger.reissued(lease)
+            number = self._ledger.reissued(seconds)
             if number is None:
                 start = time.perf_counter()
                 candidate = self._mirrored().propose()
                 strict = attempt < REGENERATED
-                number = self._asked(candidate, start, lease, strict)
+                number = self._ledger.ask(candidate, start, seconds, strict)
             if number is not None:
                 return self._ledger.find(number)
         raise StorageError(
@@ -441,50 +425,19 @@ class Study:
             "chosen; use fewer processes"
         )
 
-    def _asked(
-        self, candidate: Candidate, start: float, lease: float | None, strict: bool
-    ) -> int | None:
-        """Stores a candidate; None if it must be chosen anew.
-
-        Others may have written meanwhile. Outcomes do no harm, but a trial that others
-        asked for is one that the candidate did not know of: it may be the same point.
-        """
-        known = set(self._state.trials)
-        while True:
-            number = self._state.next_id
-            asked = {
-                "trial": number,
-                "parameters": candidate.parameters,
-                "generator": candidate.generator,
-                "structure": candidate.structure,
-                "record": candidate.record,
-                "seconds": time.perf_counter() - start,
-            }
-            held = lease and Lease(number, time.time() + lease, me())
-            if self._ledger.append("asked", asked, held or None):
-                return number
-            others = [t for i, t in self._state.trials.items() if i not in known]
-            same = any(t.parameters == candidate.parameters for t in others)
-            if candidate.generator != INITIAL and (same or (others and strict)):
-                return None
-
     def _end(
         self, trial: TrialLike | Mapping[str, Any], kind: str, outcome: Body
     ) -> Trial:
         if isinstance(trial, Mapping):
-            (number,) = self._ledger.add(
-                [{"parameters": self._point(trial), **outcome}]
-            )
+            body = {"parameters": read_point(trial, self.problem), **outcome}
+            (number,) = self._ledger.add([body])
             return self._ledger.find(number)
-        return self._ledger.end(_number(trial), kind, outcome)
+        return self._ledger.end(trial_number(trial), kind, outcome)
 
     def _check_same(self, wanted: Problem | None, asked: Mapping[str, Any]) -> None:
         """Refuses a study that is not the one that was asked for."""
         stored = self.problem
-        if wanted is None:
-            given = {k: v for k, v in asked.items() if v is not None}
-            wanted = Problem.of(stored.parameters, **{**stored.described, **given})
-        lines = stored.differences(wanted)
+        lines = stored.differences(wanted or stored.changed(asked))
         if lines:
             log = self._ledger.log
             raise SpaceError(
@@ -503,71 +456,6 @@ class Study:
             if self._ledger.append("configured", {"options": options.to_json()}):
                 return
 
-    def _point(self, parameters: Mapping[str, Any]) -> dict[str, Value]:
-        """A point of the space, checked; fixed parameters may be left out."""
-        given = {**self.problem.fixed, **parameters}
-        names = self.problem.names
-        missing = [n for n in names if n not in given]
-        unknown = [n for n in given if n not in names]
-        if missing or unknown:
-            raise SpaceError(
-                f"a point needs exactly the parameters {names}"
-                + (f"; missing: {missing}" if missing else "")
-                + (f"; unknown: {unknown!r:.80}" if unknown else "")
-            )
-        point = {p.name: p.check(given[p.name]) for p in self.problem.parameters}
-        for constraint in self.problem.constraints:
-            if not constraint.keeps(point):
-                raise BoundsError(f"the point {point} breaks {str(constraint)!r}")
-        return point
-
-    def _body(self, row: Mapping[str, Any]) -> Body:
-        parameters = row.get("parameters") if isinstance(row, Mapping) else None
-        if not isinstance(parameters, Mapping):
-            raise DataError(
-                f"expected a dictionary with 'parameters' and 'values', got {row!r:.60}"
-            )
-        point = self._point(parameters)
-        if row.get("values") is not None:
-            told = read_values(row["values"], row.get("sems"), self.problem.outcomes)
-            return {"parameters": point, "values": told[0], "sems": told[1]}
-        if not row.get("reason"):
-            raise DataError("'values', or the 'reason' of a failure, is missing")
-        return {"parameters": point, "reason": str(row["reason"])}
-
-
-def _first_options(given: Mapping[str, Any], problem: Problem) -> Options:
-    """Options of a new study."""
-    initial = given["initial"]
-    if initial is None:
-        initial = default_initial(problem.parameters)
-    return Options.read({**given, "initial": initial}, Options())
-
 
 def _reopened(log: EventLog) -> Study:
     return Study(log.place, name=log.study)
-
-
-def _name(name: Any) -> str:
-    if not isinstance(name, str) or not name.strip() or len(name) > 200:
-        raise SpaceError(
-            f"a study's name is a word of 200 characters at most, got {name!r:.60}"
-        )
-    return name
-
-
-def _number(trial: Any) -> int:
-    if isinstance(trial, Trial):
-        return trial.id
-    if is_whole(trial):
-        return int(trial)
-    raise TrialError(
-        "a trial, its number or a dictionary of parameters is expected, got "
-        f"{trial!r:.60}"
-    )
-
-
-def _check_lease(lease: Any) -> None:
-    number = isinstance(lease, int | float) and not isinstance(lease, bool)
-    if lease is not None and not (number and lease > 0):
-        raise InputError(f"lease= is a number of seconds > 0, got {lease!r:.60}")

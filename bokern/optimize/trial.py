@@ -7,9 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bokern.optimize.space import Value
+from bokern.errors import TrialError
+from bokern.inputs import is_whole
+from bokern.optimize.space import Value, shown
 
 PENDING, COMPLETED, FAILED = "pending", "completed", "failed"
+
+INITIAL = "initial"
+"""Generator of points that the user chose."""
 
 Sems = Mapping[str, float | None]
 
@@ -41,7 +46,7 @@ class Trial:
     values: Mapping[str, float] = field(default_factory=dict)
     sems: Sems = field(default_factory=dict)
     reason: str = ""
-    generator: str = "initial"
+    generator: str = INITIAL
     structure: str = ""
     asked_at: float = 0.0
     ended_at: float | None = None
@@ -69,3 +74,19 @@ class Trial:
             "ended_at": self.ended_at,
             "attempt": self.attempt,
         }
+
+
+def trial_number(trial: Any) -> int:
+    """The number of a trial that is given by itself or by its number.
+
+    Raises:
+        TrialError: If it is neither.
+    """
+    if isinstance(trial, Trial):
+        return trial.id
+    if is_whole(trial):
+        return int(trial)
+    raise TrialError(
+        "a trial, its number or a dictionary of parameters is expected, got "
+        f"{shown(trial)}"
+    )

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bokern.errors import DataError
 from bokern.optimize.objectives import VALUE
+from bokern.optimize.space import plain, shown
 
 LARGEST = 1e100
 """Values of this size or more are refused: their squares overflow."""
+
+OR_ELSE = (
+    "if the evaluation went wrong, say so with fail(trial, reason), or on the command "
+    "line with --failed REASON"
+)
+"""What one does who has no value."""
+
+LONGEST_REASON = 10_000
+"""Characters of a reason that are kept."""
 
 Numbers = dict[str, float]
 Told = tuple[Numbers, dict[str, float | None]]
@@ -41,6 +50,14 @@ def read_values(value: Any, sem: Any, outcomes: Sequence[str]) -> Told:
     return found, {name: _read_sem(sems.get(name), name) for name in outcomes}
 
 
+def read_reason(reason: Any) -> str:
+    """Why a trial failed, in a text of bounded length."""
+    text = str(reason) or "no reason given"
+    if len(text) <= LONGEST_REASON:
+        return text
+    return f"{text[:LONGEST_REASON]}… ({len(text)} characters in all)"
+
+
 def read_number(value: Any, what: str) -> float:
     """A finite number.
 
@@ -51,17 +68,15 @@ def read_number(value: Any, what: str) -> float:
     Raises:
         DataError: If it is none.
     """
-    shape = getattr(value, "shape", None)
-    if shape is not None and hasattr(value, "item"):
-        if math.prod(shape) != 1:
-            raise DataError(
-                f"expected one number as {what}, got {math.prod(shape)}: tell each "
-                "trial by itself"
-            )
-        value = value.item()
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+    value = plain(value)
+    count = _length(value)
+    if count is not None and count != 1:
         raise DataError(
-            f"expected a number as {what}, got {value!r:.60} of type "
+            f"expected one number as {what}, got {count}: tell each trial by itself"
+        )
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(
+            f"expected a number as {what}, got {shown(value)} of type "
             f"{type(value).__name__}"
         )
     try:
@@ -76,6 +91,14 @@ def read_number(value: Any, what: str) -> float:
             "a penalty below 1e100"
         )
     return number
+
+
+def _length(value: Any) -> int | None:
+    """Elements of an array or tensor; None of anything else."""
+    try:
+        return math.prod(value.shape)
+    except Exception:  # of an object of the user's
+        return None
 
 
 def _read_sem(sem: Any, name: str) -> float | None:
@@ -107,6 +130,6 @@ def _by_name(given: Any, outcomes: Sequence[str], what: str) -> dict[str, Any]:
     if len(outcomes) > 1:
         raise DataError(
             f"expected a {what} for each of {list(outcomes)} by name, such as "
-            f"{{{outcomes[0]!r}: 0.3}}, got {given!r:.60}"
+            f"{{{outcomes[0]!r}: 0.3}}, got {shown(given)}"
         )
     return {outcomes[0]: given}

@@ -44,8 +44,6 @@ def test_version(bokern) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("", "required: COMMAND (see 'bokern --help')"),
-        ("fly", "invalid choice: 'fly'"),
         ("compare", "required: FILE, --target (see 'bokern compare --help')"),
         ("demo --trials -3", "expected a whole number of at least 1, got '-3'"),
         ("demo --trials 2.5", "expected a whole number of at least 1, got '2.5'"),

@@ -12,7 +12,7 @@ from ax.api.configs import RangeParameterConfig
 
 import bokern.ax
 from bokern import Study, choice
-from bokern.errors import ColumnError, DataError, InputError
+from bokern.errors import DataError
 from bokern.optimize.quiet import quiet_ax
 
 SQUARE = {"x": (0.0, 1.0), "n": (1, 5), "k": choice("a", "b")}
@@ -63,38 +63,6 @@ def test_standard_errors_and_failures():
     )
     assert [t.sems.get("value") for t in found] == [0.1, None, None]
     assert (found[2].status, found[2].reason) == ("failed", "hot")
-
-
-@pytest.mark.parametrize(
-    ("table", "error", "words"),
-    [
-        (frame().drop(columns="x"), ColumnError, r"lacks the columns \['x'\]"),
-        (frame().drop(columns="value"), ColumnError, r"\['value'\]"),
-        (frame(other=1), ColumnError, r"unknown columns \['other'\]"),
-        (pd.concat([frame(), frame()[["x"]]], axis=1), ColumnError, "twice"),
-        (frame(value=[1.0, math.nan, 2.0]), DataError, "row 1: .*finite"),
-        (frame(value=["a", "b", "c"]), DataError, "row 0: .*number"),
-        (frame(n=[1, 2, 6]), InputError, "row 2: .*lies in"),
-        (frame(n=[1, 2.5, 5]), InputError, "row 1: .*whole number"),
-        (frame(k=["a", "b", "c"]), InputError, "row 2: .*one of"),
-        (frame(value_sem=-1.0), DataError, "row 0: .*0 or more"),
-    ],
-)
-def test_tables_that_are_refused_leave_the_study_as_it_was(table, error, words):
-    study = Study(None, SQUARE)
-    with pytest.raises(error, match=words):
-        study.add(table)
-    assert len(study) == 0
-
-
-def test_no_rows_add_nothing():
-    assert Study(None, SQUARE).add(frame().iloc[:0]) == []
-
-
-@pytest.mark.parametrize("data", [3, "trials.csv", None, np.zeros(3)])
-def test_other_things_are_refused(data):
-    with pytest.raises(DataError, match="a DataFrame, an Optuna study, an Ax client"):
-        Study(None, SQUARE).add(data)
 
 
 def test_many_rows_are_added_in_one_go(tmp_path):

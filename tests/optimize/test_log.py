@@ -149,45 +149,6 @@ def test_in_memory():
         pickle.dumps(log)
 
 
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (b"", "is empty"),
-        (b"x,y\n1,2\n", "is no study's file"),
-        (b"\0" * 4096, "is no study's file"),
-        (b"SQLite format 3\x00" + b"\0" * 4096, "cannot be opened"),
-    ],
-)
-@pytest.mark.parametrize("create", [True, False])
-def test_other_files_are_refused_and_left_alone(tmp_path, content, words, create):
-    path = tmp_path / "run.db"
-    path.write_bytes(content)
-    with pytest.raises(StorageError, match=words):
-        EventLog(path, "study", create)
-    assert path.read_bytes() == content
-
-
-def test_an_sqlite_file_of_something_else(tmp_path):
-    change(tmp_path / "run.db", "CREATE TABLE trials (number INTEGER)")
-    with pytest.raises(StorageError, match="of something else"):
-        EventLog(tmp_path / "run.db", "study", create=True)
-
-
-def test_places_that_are_no_files(tmp_path):
-    (tmp_path / "loop").symlink_to(tmp_path / "loop")
-    for place, create, words in (
-        (tmp_path, True, "is a folder"),
-        (tmp_path / "run.db", False, "there is no study at"),
-        (tmp_path / "no" / "run.db", True, "there is no folder"),
-        (tmp_path / "loop", True, "cannot be"),
-        ("nothing://host/name", True, "cannot be opened|is no URL"),
-        ("postgresql+psycopg://", True, "cannot be opened|psycopg"),
-    ):
-        with pytest.raises(StorageError, match=words):
-            EventLog(place, "study", create)
-    assert not (tmp_path / "run.db").exists()
-
-
 def test_an_sqlite_url_is_a_file(tmp_path):
     filled(tmp_path / "run.db")
     log = EventLog(f"sqlite:///{tmp_path / 'run.db'}", "study", create=False)

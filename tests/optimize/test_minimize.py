@@ -165,24 +165,6 @@ def test_mixed_space_with_gp_ucb():
     assert all(isinstance(n, int) for n in found.trials["n"].tolist())
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
-def test_an_interruption_carries_the_result(stop):
-    calls = []
-
-    def f(x, y):
-        calls.append(x)
-        if len(calls) == 3:
-            raise stop
-        return x
-
-    with pytest.raises(stop) as caught:
-        minimize(f, SQUARE, 10, **ONE)
-    assert len(caught.value.result.trials) == 2
-    assert caught.value.result.best_value == min(calls[:2])
-    assert "interrupted after 2 of 10" in caught.value.result.notes[0]
-    assert "2 finished trials" in caught.value.__notes__[0]
-
-
 def test_an_error_of_the_loop_carries_the_result(monkeypatch):
     original, fits = StructureNode._fit, []
 

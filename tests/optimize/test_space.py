@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from bokern.errors import SpaceError
 from bokern.optimize import choice
-from bokern.optimize.space import read_points, read_space
+from bokern.optimize.points import read_points
+from bokern.optimize.settings import Problem
+from bokern.optimize.space import read_space
 
 
 def test_every_form():
@@ -37,69 +37,11 @@ def test_every_form():
     assert flag.kind == "bool"
 
 
-@pytest.mark.parametrize(
-    ("space", "words"),
-    [
-        ({}, "at least one parameter"),
-        ([("x", (0.0, 1.0))], "a space is a dictionary"),
-        ({"": (0.0, 1.0)}, "name is a word"),
-        ({3: (0.0, 1.0)}, "name is a word"),
-        ({"value": (0.0, 1.0)}, "column of the table"),
-        ({"x": 1.0}, "every parameter.*fixed"),
-        ({"x": None}, "cannot read"),
-        ({"x": "y" * 3, "z": math.nan}, "cannot read"),
-        ({"x" * 201: (0.0, 1.0)}, "200 characters at most"),
-        ({"x": list(range(1001))}, "at most 1000"),
-        ({"x": (1.0,)}, "cannot read"),
-        ({"x": (1.0, 2.0, "lin")}, "cannot read"),
-        ({"x": ("a", "b")}, "finite numbers"),
-        ({"x": (0.0, math.inf)}, "finite numbers"),
-        ({"x": (math.nan, 1.0)}, "finite numbers"),
-        ({"x": (True, False)}, "finite numbers"),
-        ({"x": (1.0, 1.0)}, "below the upper"),
-        ({"x": (2.0, 1.0)}, "below the upper"),
-        ({"x": (0.0, 1.0, "log")}, "positive bounds"),
-        ({"x": []}, "no values"),
-        ({"x": choice()}, "no values"),
-        ({"x": [1]}, "one value only"),
-        ({"x": [1, 1]}, "repeated"),
-        ({"x": [1, "a"]}, "all numbers, all texts"),
-        ({"x": [1, True]}, "all numbers, all texts"),
-        ({"x": [1.0, math.nan]}, "finite"),
-    ],
-)
-def test_bad_spaces(space, words):
-    with pytest.raises(SpaceError, match=words):
-        read_space(space)
-
-
 def test_points_take_the_types_of_the_space():
-    space = read_space({"x": (0.0, 1.0), "n": (1, 9), "k": [1.0, 2.0]})
-    (point,) = read_points([{"x": 1, "n": 2.0, "k": 2}], space)
-    assert [type(v) for v in point.values()] == [float, int, float]
-
-
-@pytest.mark.parametrize(
-    ("point", "words"),
-    [
-        ({"x": 0.5}, "exactly the parameters"),
-        ({"x": 0.5, "k": "a", "z": 1}, "exactly the parameters"),
-        ("x", "exactly the parameters"),
-        ({"x": 1.5, "k": "a"}, "lies in"),
-        ({"x": math.nan, "k": "a"}, "lies in"),
-        ({"x": "0.5", "k": "a"}, "lies in"),
-        ({"x": 0.5, "k": "c"}, "is one of"),
-    ],
-)
-def test_bad_points(point, words):
-    space = read_space({"x": (0.0, 1.0), "k": choice("a", "b")})
-    with pytest.raises(SpaceError, match=words):
-        read_points([point], space)
-
-
-def test_fractions_in_a_whole_number_range():
-    with pytest.raises(SpaceError, match="whole number"):
-        read_points([{"n": 1.5}], read_space({"n": (1, 9)}))
+    problem = Problem.read({"x": (0.0, 1.0), "n": (1, 9), "k": [1.0, 2.0], "c": 3})
+    (point,) = read_points([{"k": 2, "x": 1, "n": 2.0}], problem, "initial")
+    assert list(point) == ["x", "n", "k", "c"]
+    assert [type(v) for v in point.values()] == [float, int, float, int]
 
 
 def test_numbers_of_numpy_become_plain_ones():

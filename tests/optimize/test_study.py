@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import math
-import pickle
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
-import torch
 
 from bokern import Study, choice
+from bokern.ax.occupied import with_failed
 from bokern.errors import (
     BoundsError,
     ColumnError,
     DataError,
     ExhaustedError,
     InputError,
-    SpaceError,
-    StorageError,
     TrialError,
 )
 from bokern.optimize import ledger
@@ -171,107 +168,6 @@ def test_past_trials():
     assert "row 1" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        ({"parameters": {"x": 0.1}, "values": 1.0}, "missing: \\['y'\\]"),
-        ({"parameters": {"x": 0.1, "y": 3.0}, "values": 1.0}, "lies in"),
-        ({"parameters": {"x": 0.1, "y": math.nan}, "values": 1.0}, "lies in"),
-        ({"parameters": {"x": 0.1, "y": "a"}, "values": 1.0}, "lies in"),
-        ({"parameters": {"x": 0.1, "y": 0.1, "z": 1}, "values": 1.0}, "unknown"),
-        ({"parameters": {"x": 0.1, "y": 0.1}, "values": math.nan}, "finite"),
-        ({"parameters": {"x": 0.1, "y": 0.1}}, "'reason' of a failure"),
-        ({"values": 1.0}, "'parameters'"),
-        (3, "'parameters'"),
-    ],
-)
-def test_past_trials_that_are_refused_leave_the_study_as_it_was(row, words):
-    study = Study(None, SQUARE)
-    good = {"parameters": {"x": 0.1, "y": 0.5}, "values": 1.0}
-    with pytest.raises(InputError, match=f"row 1: .*{words}"):
-        study.add([good, row])
-    assert len(study) == 0
-
-
-@pytest.mark.parametrize(
-    "value", [0.5, 1, np.float32(0.5), np.array([0.5]), torch.tensor([[0.5]])]
-)
-def test_values_that_are_accepted(value):
-    study = Study(None, SQUARE)
-    assert study.tell(study.ask(), value).value in (0.5, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("value", "sem", "words"),
-    [
-        (math.nan, None, "finite number"),
-        (math.inf, None, "finite number"),
-        (-math.inf, None, "finite number"),
-        (1e100, None, "too large"),
-        (10**400, None, "finite number"),
-        (None, None, "NoneType"),
-        ("3.2", None, "str"),
-        ("abc", None, "str"),
-        (1j, None, "complex"),
-        (True, None, "bool"),
-        ([0.1], None, "list"),
-        (np.zeros(2), None, "got 2"),
-        ({"loss": 1.0}, None, "unknown outcomes"),
-        ({}, None, "missing"),
-        (1.0, -0.1, "0 or more"),
-        (1.0, math.nan, "finite number"),
-        (1.0, "a", "standard error"),
-    ],
-)
-def test_values_that_are_refused_leave_the_study_as_it_was(value, sem, words):
-    study = Study(None, SQUARE)
-    trial = study.ask()
-    with pytest.raises(DataError, match=words) as caught:
-        study.tell(trial, value, sem)
-    assert "fail(trial, reason)" in str(caught.value)
-    assert study.pending == [trial]
-    assert study.tell(trial, 1.0, 0.0).sems == {"value": 0.0}
-
-
-def test_trials_that_are_refused():
-    study = Study(None, SQUARE)
-    told, failed = study.ask(2)
-    study.tell(told, 0.5)
-    study.fail(failed, "burst")
-    for trial, words in (
-        (told, "completed already with {'value': 0.5}"),
-        (failed, "failed already"),
-        (7, "no trial 7: this study has 2, numbered up to 1"),
-        (-1, "no trial -1"),
-        ("a", "a trial, its number or a dictionary"),
-        (None, "a trial, its number or a dictionary"),
-        (True, "a trial, its number or a dictionary"),
-        (1.0, "a trial, its number or a dictionary"),
-    ):
-        for action in (lambda t: study.tell(t, 1.0), study.fail):
-            with pytest.raises(TrialError, match=words):
-                action(trial)
-    assert study[0].value == 0.5
-    assert study[1].reason == "burst"
-    with pytest.raises(TrialError, match="no trial 9"):
-        study[9]
-
-
-def test_no_best_trial():
-    study = Study(None, SQUARE)
-    with pytest.raises(TrialError, match="none was completed"):
-        _ = study.best
-    study.fail(study.ask(), "burst")
-    with pytest.raises(TrialError, match="none was completed"):
-        _ = study.best
-
-
-@pytest.mark.parametrize("count", [0, -1, 1.5, True, "3"])
-def test_numbers_of_trials_that_are_refused(count):
-    with pytest.raises(InputError, match="1 or more"):
-        Study(None, SQUARE).ask(count)
-
-
 def test_a_finite_space_is_used_up():
     study = Study(None, {"n": [1, 2, 3], "k": choice("a", "b")}, initial=2, **ONE)
     with pytest.raises(InputError, match="the space has 6 points"):
@@ -307,12 +203,12 @@ def test_trials_of_a_process_that_is_gone_are_handed_out_at_once(tmp_path, monke
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     host = ledger.me().rpartition(":")[0]
-    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"{host}:{gone.pid}")
+    monkeypatch.setattr("bokern.optimize.ledger.me", lambda: f"{host}:{gone.pid}")
     trial = study.ask(lease=1000.0)
     monkeypatch.undo()
     assert study.ask(lease=1000.0).id == trial.id
     assert study.ask(lease=1000.0).id == trial.id + 1
-    monkeypatch.setattr("bokern.optimize.study.me", lambda: f"elsewhere:{gone.pid}")
+    monkeypatch.setattr("bokern.optimize.ledger.me", lambda: f"elsewhere:{gone.pid}")
     other = study.ask(lease=1000.0)
     monkeypatch.undo()
     assert study.ask().id == other.id + 1
@@ -359,6 +255,33 @@ def test_several_objectives_and_a_constraint(tmp_path):
     assert [t.id for t in again.pareto] == [t.id for t in best]
 
 
+def test_failed_and_pending_trials_of_several_outcomes():
+    """Ax transforms their points in place, for each outcome."""
+    space = {"x": [0.0, 0.25, 0.5, 1.0], "n": [1, 2, 4]}
+    study = Study(None, space, outcome_constraints=["cost <= 2"], initial=3, **ONE)
+    for number, x in enumerate((0.0, 0.25, 0.5)):
+        study.tell({"x": x, "n": 2}, {"value": x, "cost": float(number)})
+    study.fail({"x": 1.0, "n": 4}, "burst")
+    study.attach({"x": 0.0, "n": 1})
+    asked = study.ask()
+    assert asked.generator == "Matern(2.5)"
+    assert asked.parameters not in [study[i].parameters for i in range(asked.id)]
+    first, second = with_failed(study.client._experiment, None).values()
+    assert first == second
+    assert first[0] is not second[0]
+
+
+def test_structures_propose_under_constraints_in_mixed_spaces():
+    """Where BoTorch takes turns between kinds it refuses options of the walk."""
+    space = {"x": (0.0, 1.0), "n": (1, 20)}
+    study = Study(None, space, constraints=["x + 0.1*n <= 1.2"], initial=3, **ONE)
+    for x in (0.1, 0.2, 0.3):
+        study.tell({"x": x, "n": 2}, x)
+    asked = study.ask()
+    assert asked.generator == "Matern(2.5)"
+    assert asked.record["reasons"] == []
+
+
 def test_constraints_hold_for_each_candidate():
     space = {"x": (0.0, 1.0), "n": (1, 5), "lr": (1e-4, 1.0, "log")}
     study = Study(None, space, constraints=["x + 0.1*n <= 0.5"], initial=4, **ONE)
@@ -382,24 +305,6 @@ def test_narrow_constraints_leave_room_for_initial_points():
     assert len({tuple(p.values()) for p in found}) == 3
 
 
-@pytest.mark.parametrize(
-    ("arguments", "shown"),
-    [
-        ({"space": {"x": (0.0, 2.0), "y": (0.0, 1.0)}}, r"'x': float in \[0.0, 1.0\]"),
-        ({"space": {"x": (0.0, 1.0)}}, "'y': .* stored, none given"),
-        ({"space": {**SQUARE, "z": [1, 2]}}, r"'z': none stored, \[1, 2\] given"),
-        ({"direction": "maximize"}, "minimize value stored, maximize value given"),
-        ({"space": SQUARE, "constraints": ["x + y <= 1"]}, "constraints: none stored"),
-        ({"outcome_constraints": ["cost <= 1"]}, "outcome constraints: none stored"),
-    ],
-)
-def test_another_problem_is_refused_with_the_difference(tmp_path, arguments, shown):
-    advance(Study(tmp_path / "run.db", SQUARE), 1)
-    with pytest.raises(SpaceError, match=shown):
-        Study(tmp_path / "run.db", **arguments)
-    assert len(Study(tmp_path / "run.db", SQUARE, "minimize")) == 1
-
-
 def test_options_may_change(tmp_path):
     study = Study(tmp_path / "run.db", SQUARE, initial=3, **ONE)
     advance(study, 4)
@@ -413,96 +318,6 @@ def test_options_may_change(tmp_path):
     with pytest.raises(ColumnError, match="gone"):
         Study(tmp_path / "run.db", structures="RBF(columns=['gone'])")
     assert Study(tmp_path / "run.db").options == again.options
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({}, SpaceError, "needs a space"),
-        ({"space": {}}, SpaceError, "at least one parameter"),
-        ({"space": {"x": 1, "y": "a"}}, SpaceError, "every parameter .* is fixed"),
-        ({"space": SQUARE, "direction": "up"}, SpaceError, "'minimize' or 'maximize'"),
-        ({"space": SQUARE, "direction": {}}, SpaceError, "direction="),
-        ({"space": SQUARE, "direction": {"x": "minimize"}}, SpaceError, "rename one"),
-        ({"space": SQUARE, "direction": {"": "minimize"}}, SpaceError, "a word"),
-        (
-            {"space": SQUARE, "direction": {"status": "minimize"}},
-            SpaceError,
-            "column of the table",
-        ),
-        ({"space": SQUARE, "initial": 0}, SpaceError, "initial="),
-        ({"space": SQUARE, "seed": -1}, SpaceError, "seed="),
-        ({"space": SQUARE, "seed": 1.5}, SpaceError, "seed="),
-        ({"space": SQUARE, "name": ""}, SpaceError, "study's name"),
-        ({"space": SQUARE, "acquisition": "pi"}, SpaceError, "expected one of"),
-        ({"space": SQUARE, "selection": "all"}, SpaceError, "expected one of"),
-        (
-            {"space": SQUARE, "outcome_constraints": ["value <= 1"]},
-            SpaceError,
-            "is the objective",
-        ),
-        (
-            {
-                "space": SQUARE,
-                "acquisition": "gp-ucb",
-                "outcome_constraints": ["cost <= 1"],
-            },
-            SpaceError,
-            "gp-ucb handles one objective",
-        ),
-    ],
-)
-def test_arguments_that_are_refused_leave_no_file(tmp_path, arguments, error, words):
-    place = tmp_path / "run.db" if arguments else None
-    with pytest.raises(error, match=words):
-        Study(place, **arguments)
-    assert not (tmp_path / "run.db").exists()
-
-
-def test_a_place_without_a_study(tmp_path):
-    with pytest.raises(StorageError, match="pass a space to begin one"):
-        Study(tmp_path / "run.db")
-    Study(tmp_path / "run.db", SQUARE)
-    with pytest.raises(StorageError, match="holds no study 'other'"):
-        Study(tmp_path / "run.db", name="other")
-
-
-def test_a_newer_study_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("bokern.optimize.settings.SCHEMA", 2)
-    Study(tmp_path / "run.db", SQUARE)
-    monkeypatch.undo()
-    with pytest.raises(StorageError, match="of version 2, this bokern reads up to 1"):
-        Study(tmp_path / "run.db")
-
-
-def test_a_handle_can_be_sent_elsewhere(tmp_path):
-    study = advance(Study(tmp_path / "run.db", SQUARE), 2)
-    again = pickle.loads(pickle.dumps(study))
-    assert points(again) == points(study)
-    again.tell(again.ask(), 1.0)
-    assert len(study) == 3
-
-
-def test_names_of_all_kinds(tmp_path):
-    names = [
-        "größe",
-        "a b",
-        'say "x"',
-        "<b>bold</b>",
-        "n" * 200,
-        "gamma",
-        "E",
-        "lambda",
-    ]
-    space = dict.fromkeys(names, (0.0, 1.0))
-    study = Study(
-        tmp_path / "run.db", space, {"100 % <i>": "maximize"}, initial=3, **ONE
-    )
-    for _ in range(5):
-        trial = study.ask()
-        study.tell(trial, sum(trial.parameters.values()))
-    assert list(Study(tmp_path / "run.db").trials.columns[1:9]) == names
-    assert "100 % <i>" in study.trials
 
 
 @pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-300, 2.0**-40, 2.0**40, 2.0**300])
@@ -553,13 +368,6 @@ def test_narrow_ranges_on_a_log_scale():
     study = Study(None, space, initial=3, **ONE)
     advance(study, 5, lambda p: math.log10(p["rate"]) + p["x"])
     assert study.trials["rate"].between(1e-12, 1e-7).all()
-
-
-def test_constant_values():
-    study = Study(None, SQUARE, initial=3, structures=["Matern(2.5)", "RBF()"])
-    with pytest.warns(UserWarning, match="constant"):
-        advance(study, 7, lambda p: 3.0)
-    assert study.best.value == 3.0
 
 
 def test_a_notebook_shows_where_it_stands():
