@@ -170,12 +170,17 @@ def in_options(**options: Any) -> Any:
     return logged(change)
 
 
+def spelled(code: str) -> str:
+    """Code without a quote, a dot or an underscore, which SymPy evaluates."""
+    return f"exec({'+'.join(f'chr({ord(c)})' for c in code)})"
+
+
 def in_snapshot(change: Callable[[dict[str, Any], str], Any]) -> Any:
     """A snapshot of Ax's with something else in it."""
 
     def make(folder: Path, owned: Path) -> Path:
         document = json.loads((RELEASE / "ax.json").read_text("utf-8"))
-        change(document, CODE.replace("{owned}", str(owned)))
+        change(document, spelled(f"import os; os.mkdir({str(owned)!r})"))
         path = folder / "ax.json"
         path.write_text(json.dumps(document), encoding="utf-8")
         return path
@@ -187,8 +192,8 @@ def objective(document: dict[str, Any], code: str) -> None:
     document["experiment"]["optimization_config"]["objective"]["expression"] = code
 
 
-def unquoted_objective(document: dict[str, Any], code: str) -> None:
-    objective(document, UNQUOTED)
+def quoted_objective(document: dict[str, Any], code: str) -> None:
+    objective(document, CODE)
 
 
 def tower(document: dict[str, Any], code: str) -> None:
@@ -371,7 +376,7 @@ TRAPS = [
     Trap("a trigger in a database", triggered, OPEN),
     Trap("a view in a database", viewed, OPEN),
     Trap("an objective in a snapshot", in_snapshot(objective), load),
-    Trap("an objective without quotes", in_snapshot(unquoted_objective), load),
+    Trap("an objective with quotes", in_snapshot(quoted_objective), load),
     Trap("a power tower in a snapshot", in_snapshot(tower), load),
     Trap("a constraint in a snapshot", in_snapshot(inequality), load),
     Trap("a derived parameter in a snapshot", in_snapshot(derived), load),
