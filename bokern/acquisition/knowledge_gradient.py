@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
 from botorch.acquisition.analytic import AnalyticAcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
 from botorch.models.model import Model
 from botorch.utils.transforms import t_batch_mode_transform
-from torch import Tensor, cat, tensor
+from torch import Tensor, cat, linspace
 
 from bokern.acquisition.joint import joint_moments
 from bokern.acquisition.pending import HallucinatedPending
 
-NODES = 32
-"""Of Gauss-Hermite quadrature over the observation."""
+NODES, REACH = 97, 6.0
+"""Equally spaced values of the observation, to so many standard deviations: where the
+best point changes at three of them, the gain is found within two parts in a hundred."""
 
 
 class KnowledgeGradient(HallucinatedPending, AnalyticAcquisitionFunction):
@@ -54,10 +54,10 @@ class KnowledgeGradient(HallucinatedPending, AnalyticAcquisitionFunction):
         X_pending: Tensor | None = None,
     ) -> None:
         super().__init__(model=model, posterior_transform=posterior_transform)
-        nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+        nodes = linspace(-REACH, REACH, NODES).to(points)
         self.register_buffer("points", points)
-        self.register_buffer("nodes", tensor(nodes).to(points))
-        self.register_buffer("weights", tensor(weights / weights.sum()).to(points))
+        self.register_buffer("nodes", nodes)
+        self.register_buffer("weights", (-0.5 * nodes.square()).softmax(0))
         self.set_X_pending(X_pending)
 
     @t_batch_mode_transform(expected_q=1)  # type: ignore[arg-type]

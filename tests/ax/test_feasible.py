@@ -18,6 +18,9 @@ from bokern.ax.feasible import SUCCESS
 from bokern.errors import FitWarning
 
 pytestmark = pytest.mark.integration
+EACH_KIND = ("logei", "gp-ucb", "kg", "thompson")
+"""A logarithm, a bound, one that looks at the rest of the box, a drawn function."""
+
 SPACE = {"x": (0.0, 1.0), "y": (1.0, 100.0, "log")}
 
 
@@ -44,7 +47,7 @@ def run(study, count, fails):
     return study.trials
 
 
-@pytest.mark.parametrize("acquisition", ["logei", "gp-ucb", "kg", "thompson"])
+@pytest.mark.parametrize("acquisition", EACH_KIND)
 def test_acquisitions_of_each_kind_learn_where_evaluations_fail(acquisition):
     trials = run(study_of(acquisition), 22, lambda x, y: x > 0.5)
     modelled = trials[trials["generator"] == "Matern(2.5)"]
@@ -82,7 +85,13 @@ def test_suggestions_depend_on_the_log_alone(tmp_path):
     assert fresh.ask().parameters == asked
 
 
-@pytest.mark.parametrize("acquisition", ACQUISITIONS)
+@pytest.mark.parametrize(
+    "acquisition",
+    [
+        pytest.param(name, marks=[] if name in EACH_KIND else pytest.mark.slow)
+        for name in ACQUISITIONS
+    ],
+)
 def test_every_acquisition_keeps_outcome_constraints(acquisition):
     study = study_of(acquisition, outcome_constraints=["cost <= 0.5"])
     for _ in range(14):

@@ -32,7 +32,7 @@ def plant(client, **changes):
 def test_structures_found_that_fit_no_more_are_searched_for_anew(monkeypatch, text):
     seen = []
 
-    def searched(metric, space, known, seed):
+    def searched(metric, space, known, seed, executor):
         seen.append(dict(known))
         return searching.compared(metric, [*map(searching.as_structure, TWO)], seed)
 

@@ -72,13 +72,13 @@ def test_the_latent_moments_of_one_observation_by_quadrature():
     slope = cross / own
     expected = (m + slope * (first - m), own - slope**2 * (own - second))
     mean, variance = model.latent(x)
-    assert mean.item() == pytest.approx(float(expected[0]), abs=1e-6)
-    assert variance.item() == pytest.approx(float(expected[1]), abs=1e-6)
+    assert mean.item() == pytest.approx(float(expected[0]), abs=1e-5)
+    assert variance.item() == pytest.approx(float(expected[1]), abs=1e-5)
 
 
 def test_the_gradient_of_the_objective_is_that_of_its_values():
     X = points(25, 2)
-    y = torch.where(X[:, 0] < 0.6, 1.0, -1.0)
+    y = torch.where(X[:, 0] < 0.6, 1.0, -1.0).double()
     fitted = SuccessGP(X, y > 0)
     objective = ProbitLogPosterior(fitted.mean_module, fitted.covar_module, X, y)
     theta = objective.get() + 0.3
