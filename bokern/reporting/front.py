@@ -126,7 +126,7 @@ def _caption(result: OptimizationLike, path: Course, front: np.ndarray) -> str:
         text += f". Hollow: {broken} that break a constraint on outcomes"
     failed = int(path.failed.sum())
     if failed:
-        text += f". Left out: {failed} trials that failed"
+        text += f". Left out: {failed} failed trials"
     if len(result.objectives) > MOST_OBJECTIVES:
         text += f". Shown are the first {MOST_OBJECTIVES} objectives"
     return text + "."

@@ -28,7 +28,7 @@ __all__ = ["report"]
 def report(
     *results: ComparisonLike | OptimizationLike | StudyLike | str | os.PathLike[str],
     path: str | os.PathLike[str] | None = None,
-    title: str = "Evidence for Gaussian-process structures",
+    title: str | None = None,
 ) -> Path:
     """Write results as one HTML page that needs no network.
 
@@ -40,7 +40,7 @@ def report(
             appear; the last may be the path.
         path: Where to write, ``report.html`` by default; an existing file is replaced
             once the page is complete.
-        title: Of the page.
+        title: Of the page; by default it says whether it is of optimisations.
 
     Returns:
         The absolute path of the page.
@@ -57,8 +57,14 @@ def report(
             "bokern.minimize returns"
         )
     sections = [_section(result) for result in results]
-    html = render(sections, title)
+    html = render(sections, title or _title(sections))
     return _write(html, Path("report.html" if path is None else path))
+
+
+def _title(sections: list[ComparisonSection | OptimizationSection]) -> str:
+    if all(isinstance(section, OptimizationSection) for section in sections):
+        return "Optimisation report"
+    return "Evidence for Gaussian-process structures"
 
 
 def render(sections: list[ComparisonSection | OptimizationSection], title: str) -> str:

@@ -230,5 +230,5 @@ def _caption(
         text += f". Dotted: {broken} trials that break a constraint on outcomes"
     left_out = len(result.trials) - done
     if left_out:
-        text += f". Left out: {left_out} trials that failed, which have no value"
+        text += f". Left out: {left_out} failed trials, which have no value"
     return text + "."

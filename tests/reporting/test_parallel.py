@@ -46,7 +46,7 @@ def test_lines_go_through_the_shares_of_the_axes() -> None:
             (row["value"] - done.min()) / np.ptp(done),
         ]
         np.testing.assert_allclose(line.y, expected, atol=1e-4)
-    assert "Left out: 1 trials that failed" in caption_of(figure)
+    assert "Left out: 1 failed trials" in caption_of(figure)
     titles = [text.strip("</b>") for text in figure.layout.xaxis.ticktext]
     assert titles == ["x", "lr", "kind", "value"]
 

@@ -77,7 +77,7 @@ def test_the_front_is_marked_and_bounded_by_a_staircase(
     assert np.all(np.diff(stairs.y) >= 0)
     text = caption_of(figure)
     assert "loss is minimised, speed is maximised" in text
-    assert "1 trials that failed" in text
+    assert "1 failed trials" in text
 
 
 def test_three_objectives_take_a_panel_a_pair(result: FakeOptimization) -> None:
