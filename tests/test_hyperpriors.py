@@ -34,6 +34,10 @@ PRIORS = {
     "lengthscale(1)": (hyperpriors.lengthscale(1), lengthscale(1)),
     "lengthscale(7)": (hyperpriors.lengthscale(7), lengthscale(7)),
     "outputscale": (hyperpriors.outputscale(), OUTPUTSCALE),
+    "success outputscale": (
+        hyperpriors.success_outputscale(),
+        log_normal(math.log(9.0), 1.0),
+    ),
     "excess noise": (hyperpriors.excess_noise(), log_normal(-4.0, 1.0)),
     "mean": (hyperpriors.mean(), stats.norm(0.0, 1.0)),
     "period": (hyperpriors.period(), log_normal(math.log(0.3), 1.0)),

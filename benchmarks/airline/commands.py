@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
+
+from benchmarks.options import add_run_options
 
 
 def add_commands(commands: Any) -> None:
@@ -14,9 +15,7 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--methods", help="search, fit, fit-ml; all by default")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--minutes", type=float, help="begin no seed after this")
-    parser.add_argument("--out", type=Path, default=Path("results/airline.jsonl"))
+    add_run_options(parser, "airline")
     parser.set_defaults(run=_airline)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
+
+from benchmarks.options import add_run_options
 
 
 def add_commands(commands: Any) -> None:
@@ -16,9 +17,7 @@ def add_commands(commands: Any) -> None:
     parser.add_argument("--points", type=int, nargs="+", default=[40, 80])
     parser.add_argument("--truths", help="names joined by commas; all by default")
     parser.add_argument("--method", choices=("search", "compare"), default="search")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--minutes", type=float, help="begin no seed after this")
-    parser.add_argument("--out", type=Path, default=Path("results/identify.jsonl"))
+    add_run_options(parser, "identify")
     parser.add_argument(
         "--separation",
         action="store_true",

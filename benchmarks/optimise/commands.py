@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from benchmarks.options import add_run_options
+
 OUT = Path("results/optimise.jsonl")
 
 
@@ -21,9 +23,7 @@ def add_commands(commands: Any) -> None:
     optimise.add_argument("--objectives", help="names joined by commas")
     optimise.add_argument("--seeds", type=int, default=20)
     optimise.add_argument("--first-seed", type=int, default=0)
-    optimise.add_argument("--jobs", type=int, default=1)
-    optimise.add_argument("--minutes", type=float, help="begin no seed after this")
-    optimise.add_argument("--out", type=Path, default=OUT)
+    add_run_options(optimise, "optimise")
     optimise.set_defaults(run=_optimise)
 
     report = commands.add_parser("report", help="table and curves of a results file")

@@ -20,8 +20,8 @@ from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.models.model import Model
 from botorch.posteriors import GPyTorchPosterior
 from botorch.utils.probability.utils import log_ndtr
+from botorch.utils.safe_math import log_softplus
 from torch import Tensor, nn
-from torch.nn.functional import softplus
 
 LogProbability = Callable[[Tensor], Tensor]
 """From ``... x d`` points to ``...`` log probabilities."""
@@ -140,7 +140,7 @@ class Feasible(AcquisitionFunction):
         """
         value = self.base(X)
         if not self._is_log:
-            value = softplus((value - self._lowest) / self._scale).log()
+            value = log_softplus((value - self._lowest) / self._scale, tau=1.0)
         for probability in self.probabilities:
             value = value + probability(X).sum(-1)
         return value

@@ -15,7 +15,7 @@ from ax.core.search_space import SearchSpace
 
 from bokern.errors import ColumnError, GroupError
 from bokern.structures import Group, KernelSpace, Structure
-from bokern.views.groups import resolve_column
+from bokern.views.columns import resolve_column
 
 PERMUTING = ("permutations", "cyclic", "swap")
 

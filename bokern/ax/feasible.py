@@ -106,21 +106,27 @@ class FeasibleAcquisition(Acquisition):
         return draw_sobol_samples(self._box(), FILLING, 1, seed=0).squeeze(-2)
 
 
-def teach_success(adapter: Adapter | None, experiment: Experiment) -> None:
+def teach_success(
+    adapter: Adapter | None, experiment: Experiment, known: SuccessGP | None = None
+) -> SuccessGP | None:
     """Lets a fitted generator know where evaluations failed, if any did.
 
     Args:
         adapter: With a fitted BoTorch generator.
         experiment: Whose trials succeeded or failed.
+        known: What was learned before; taken again if nothing ended since.
+
+    Returns:
+        What was learned, if anything.
     """
     generator = adapter.generator if adapter is not None else None
     if not isinstance(generator, BoTorchGenerator):
-        return
+        return None
     assert adapter is not None
     generator.acquisition_options.pop(SUCCESS, None)
     failed = failed_arms(experiment)[-MOST_FAILED:]
     if not failed:
-        return
+        return None
     done = [
         arm
         for trial in experiment.trials.values()
@@ -128,9 +134,10 @@ def teach_success(adapter: Adapter | None, experiment: Experiment) -> None:
         for arm in trial.arms
     ][-(MOST - len(failed)) :]
     try:
-        X = _unit(adapter, [*failed, *done])
-        succeeded = torch.arange(len(X)) >= len(failed)
-        generator.acquisition_options[SUCCESS] = SuccessGP(X, succeeded)
+        X = _unit(adapter, [*failed, *done]).to(generator.device)
+        succeeded = torch.arange(len(X), device=X.device) >= len(failed)
+        if known is None or not known.is_of(X, succeeded):
+            known = SuccessGP(X, succeeded)
     except (RuntimeError, ValueError) as error:
         warnings.warn(
             f"where evaluations fail could not be learned ({error}): their places are "
@@ -138,6 +145,9 @@ def teach_success(adapter: Adapter | None, experiment: Experiment) -> None:
             FitWarning,
             stacklevel=2,
         )
+        return None
+    generator.acquisition_options[SUCCESS] = known
+    return known
 
 
 def knows_failures(adapter: Adapter | None) -> bool:

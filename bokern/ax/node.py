@@ -47,7 +47,7 @@ from bokern.ax.comparing import NEVER_HEALS, Comparing, reason
 from bokern.ax.feasible import knows_failures, teach_success
 from bokern.ax.library_warnings import without_library_warnings
 from bokern.ax.memory import Memory
-from bokern.ax.occupied import is_exhausted, repeats, with_failed
+from bokern.ax.occupied import is_exhausted, repeats, to_avoid
 from bokern.ax.record import KEY, StructureRecord, Weights, at_once
 from bokern.ax.surrogate import (
     fitted_thetas,
@@ -55,6 +55,7 @@ from bokern.ax.surrogate import (
     structured_generator,
 )
 from bokern.errors import FitWarning
+from bokern.models import SuccessGP
 from bokern.seeding import spawn
 from bokern.selection import Comparison
 from bokern.selection.workers import check_executor
@@ -158,6 +159,7 @@ class StructureNode(GenerationNode):
         self._rows = 0
         self._chosen: dict[str, Weights] = {}
         self._built_for: Any = None
+        self._success: SuccessGP | None = None
         self._attempt = 0
         self._exploring = False
         self._repeats = 0
@@ -246,7 +248,8 @@ class StructureNode(GenerationNode):
         except Exception as error:
             self._reasons.append(reason(f"{level} could not be fitted", error))
             return False
-        teach_success(self.generator_specs[0].fitted_adapter, experiment)
+        adapter = self.generator_specs[0].fitted_adapter
+        self._success = teach_success(adapter, experiment, self._success)
         if level == "structure":
             self.memory.theta = fitted_thetas(self.generator_specs[0], self._chosen)
         return True
@@ -337,7 +340,7 @@ class StructureNode(GenerationNode):
         n: int | None,
         **generator_gen_kwargs: Any,
     ) -> GeneratorRun:
-        avoided = with_failed(experiment, pending_observations)
+        avoided = to_avoid(experiment, pending_observations)
         pending = max(map(len, avoided.values()), default=0)
         trials = len(experiment.trials)
         seed = spawn(self.seed, "gen", trials, pending, self._attempt)
@@ -374,9 +377,9 @@ class StructureNode(GenerationNode):
             try:
                 return super()._gen(
                     experiment=experiment,
-                    pending_observations=pending
-                    if learned
-                    else with_failed(experiment, pending),
+                    pending_observations=to_avoid(
+                        experiment, pending, failed=not learned
+                    ),
                     data=data,
                     n=n,
                     **generator_gen_kwargs,

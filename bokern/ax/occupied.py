@@ -20,11 +20,12 @@ SAME = 1e-4
 1e-8 of what a smooth function rises across the range."""
 
 
-def with_failed(
+def to_avoid(
     experiment: Experiment,
     pending: Mapping[str, list[ObservationFeatures]] | None,
+    failed: bool = True,
 ) -> dict[str, list[ObservationFeatures]]:
-    """Pending points and those of failed trials, for each metric.
+    """Pending points and, unless told otherwise, those of failed trials, by metric.
 
     A failed trial leaves no data, so that a model that proposed it would propose it
     again without end, unless it learned where evaluations fail. Pending points are
@@ -34,13 +35,15 @@ def with_failed(
     Args:
         experiment: The experiment.
         pending: Points under evaluation, by the metric's signature.
+        failed: Whether points of failed trials are among them.
     """
-    failed = [ObservationFeatures.from_arm(arm) for arm in failed_arms(experiment)]
+    arms = failed_arms(experiment) if failed else []
+    places = [ObservationFeatures.from_arm(arm) for arm in arms]
     # Ax transforms them in place, for each metric: none may share them with another.
     return {
         metric.signature: [
             features.clone()
-            for features in [*(pending or {}).get(metric.signature, []), *failed]
+            for features in [*(pending or {}).get(metric.signature, []), *places]
         ]
         for metric in experiment.metrics.values()
     }

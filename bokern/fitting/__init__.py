@@ -1,5 +1,6 @@
 """One objective for fitting and for evidence, and its maximiser."""
 
+from bokern.fitting.by_autograd import AutogradLogPosterior
 from bokern.fitting.deadline import check_time, time_limit
 from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
 from bokern.fitting.map import GRADIENT_TOLERANCE, FitResult, fit_map
@@ -8,6 +9,7 @@ from bokern.fitting.starts import draw_starts, screen_starts
 
 __all__ = [
     "GRADIENT_TOLERANCE",
+    "AutogradLogPosterior",
     "FitResult",
     "GaussianNoise",
     "LogPosterior",

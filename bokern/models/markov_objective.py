@@ -9,7 +9,12 @@ from gpytorch.means import Mean
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from bokern.fitting import GaussianNoise, LogPosterior, check_time
+from bokern.fitting import (
+    AutogradLogPosterior,
+    GaussianNoise,
+    LogPosterior,
+    check_time,
+)
 from bokern.inference import (
     Chain,
     MarkovPrior,
@@ -24,7 +29,7 @@ ROW_ENTRIES, STATE_ENTRIES = 16, 5
 covariance: 2.4 to 7 kB a row for a gradient, where a dense entry takes 112 bytes."""
 
 
-class MarkovLogPosterior(LogPosterior):
+class MarkovLogPosterior(AutogradLogPosterior):
     """A `LogPosterior` whose likelihood is filtered rather than factorised.
 
     The same numbers up to rounding, derivatives of first and second order included.
@@ -62,18 +67,6 @@ class MarkovLogPosterior(LogPosterior):
         mean, prior, noise = self.markov_moments(theta)
         value = self.chain.log_likelihood(prior, self.z - mean, noise)
         return torch.where(usable, value, -torch.inf)
-
-    def value_and_gradient(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """The objective and its gradient, by one backward pass."""
-        theta = theta.detach().requires_grad_(True)
-        with torch.enable_grad():
-            value = self(theta)
-            good = torch.isfinite(value.detach())
-            # The second term joins θ to the graph where nothing depends on it.
-            total = value[good].sum() + 0.0 * theta[good].sum()
-            (gradient,) = torch.autograd.grad(total, theta)
-        gradient = torch.where(good[..., None], gradient, 0.0).nan_to_num()
-        return torch.where(good, value.detach(), -torch.inf), gradient
 
     def inverse_terms(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         r"""α = K⁻¹ (z − m) and the diagonal of K⁻¹, noise included, ``... x n`` each.

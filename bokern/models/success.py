@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from bokern import hyperpriors
 from bokern.errors import DataError
-from bokern.fitting import LogPosterior
+from bokern.fitting import AutogradLogPosterior
 from bokern.fitting.map import EvaluationCounter, maximise, search_box
 from bokern.inference.propagation import (
     Sites,
@@ -52,9 +52,10 @@ class SuccessGP(nn.Module):
         [GPML] sections 3.6 and 3.9
     """
 
+    X: Tensor
+    success: Tensor
     weights: Tensor
     root: Tensor
-    X: Tensor
 
     def __init__(
         self,
@@ -82,8 +83,14 @@ class SuccessGP(nn.Module):
         with torch.no_grad():
             mean, K, _ = objective.moments(objective.get())
             weights, root = predictive_terms(K, mean, propagate(K, mean, y))
-        for name, value in (("X", X), ("weights", weights), ("root", root)):
-            self.register_buffer(name, value)
+        self.register_buffer("X", X)
+        self.register_buffer("success", success)
+        self.register_buffer("weights", weights)
+        self.register_buffer("root", root)
+
+    def is_of(self, X: Tensor, success: Tensor) -> bool:
+        """Whether it was learned from these evaluations."""
+        return torch.equal(self.X, X) and torch.equal(self.success, success)
 
     def latent(self, X: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of f at ``... x d`` points, ``...`` each."""
@@ -111,10 +118,10 @@ def _checked(X: Tensor, success: Tensor) -> tuple[Tensor, Tensor]:
         )
     if not bool(torch.isfinite(X).all()):
         raise DataError("inputs are expected to be finite: leave out NaN and inf")
-    return X.detach().double(), success.bool()
+    return X.detach().double(), success.to(X.device).bool()
 
 
-class ProbitLogPosterior(LogPosterior):
+class ProbitLogPosterior(AutogradLogPosterior):
     """A `LogPosterior` of successes and failures, its likelihood by propagation.
 
     Args:
@@ -147,16 +154,6 @@ class ProbitLogPosterior(LogPosterior):
         self._sites = propagate(K, mean, self.z, start=near)
         value = log_evidence(K, mean, self._sites)
         return torch.where(torch.isfinite(value), value, -math.inf)
-
-    def value_and_gradient(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-        """The objective and its gradient."""
-        theta = theta.detach().requires_grad_(True)
-        with torch.enable_grad():
-            value = self(theta)
-            good = torch.isfinite(value.detach())
-            (gradient,) = torch.autograd.grad(value[good].sum(), theta)
-        gradient = torch.where(good[..., None], gradient, 0.0).nan_to_num()
-        return torch.where(good, value.detach(), -torch.inf), gradient
 
     def hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives at one θ, ``k x k``: the sites are held in the first."""

@@ -13,8 +13,15 @@ from bokern.reporting.digits import percent
 from bokern.reporting.observations import of_comparison, of_model
 from bokern.reporting.predicting import predicted
 from bokern.reporting.results import ComparisonLike
-from bokern.reporting.slices import COARSE, FINE, At, along, reference_of
-from bokern.reporting.theme import GENERATOR_COLOURS, MUTED, finish, label
+from bokern.reporting.slices import (
+    COARSE,
+    FINE,
+    At,
+    along,
+    observed_along,
+    reference_of,
+)
+from bokern.reporting.theme import GENERATOR_COLOURS, finish, label
 
 __all__ = ["structure_posteriors"]
 
@@ -65,21 +72,8 @@ def structure_posteriors(
         rows=1, cols=len(shown), shared_yaxes=d > 1, horizontal_spacing=0.04
     )
     for col, i in enumerate(shown, start=1):
-        figure.add_scatter(
-            x=data.places[:, i],
-            y=data.y.numpy(),
-            mode="markers",
-            marker={
-                "color": MUTED,
-                "size": 5,
-                "opacity": data.nearness(reference, (i,)),
-            },
-            name="data",
-            legendgroup="data",
-            showlegend=col == 1,
-            row=1,
-            col=col,
-        )
+        points = observed_along(data, reference, i, first=col == 1)
+        figure.add_trace(points, row=1, col=col)
         for k, mine in enumerate(curves):
             figure.add_scatter(
                 x=places[i][0],

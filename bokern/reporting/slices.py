@@ -130,6 +130,25 @@ def along(
     return grid, places
 
 
+def observed_along(
+    data: Observed, reference: Places, i: int, first: bool
+) -> go.Scatter:
+    """The observations along an axis, which fade with distance from the slice."""
+    return go.Scatter(
+        x=data.places[:, i],
+        y=data.y.numpy(),
+        mode="markers",
+        marker={
+            "color": MUTED,
+            "size": 5,
+            "opacity": data.nearness(reference, (i,)),
+        },
+        name="data",
+        legendgroup="data",
+        showlegend=first,
+    )
+
+
 def _traces(
     data: Observed,
     reference: Places,
@@ -147,20 +166,7 @@ def _traces(
         hoverinfo="skip",
     )
     mean.update(name="posterior mean", legendgroup="mean", showlegend=first)
-    points = go.Scatter(
-        x=data.places[:, i],
-        y=data.y.numpy(),
-        mode="markers",
-        marker={
-            "color": MUTED,
-            "size": 5,
-            "opacity": data.nearness(reference, (i,)),
-        },
-        name="data",
-        legendgroup="data",
-        showlegend=first,
-    )
-    return [band, mean, points]
+    return [band, mean, observed_along(data, reference, i, first)]
 
 
 def _band(grid: Places, curve: Predicted) -> tuple[go.Scatter, go.Scatter]:

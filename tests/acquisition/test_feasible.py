@@ -128,3 +128,16 @@ def test_where_hardly_any_is_the_likeliest_are(grid):
     kept = likely_points(grid, [lambda X: left_half(X) - 100.0], 40)
     assert len(kept) == 16
     assert kept[:, 0].max() <= grid[:, 0].sort().values[15]
+
+
+def test_far_below_the_lowest_value_it_still_has_a_gradient(model, grid):
+    base = GPUCB(model, ContinuousSchedule(2), 7)
+    acquisition = Feasible(base, [], grid)
+    acquisition._lowest += 5000.0 * acquisition._scale
+    X = grid[:4].unsqueeze(-2).requires_grad_(True)
+    value = acquisition(X)
+    (gradient,) = torch.autograd.grad(value.sum(), X)
+    assert value.isfinite().all()
+    assert (value < -1000.0).all()
+    assert gradient.isfinite().all()
+    assert gradient.abs().max() > 0.0

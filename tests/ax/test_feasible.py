@@ -11,11 +11,12 @@ from ax.api.configs import RangeParameterConfig
 from ax.storage.json_store.decoder import object_from_json
 from ax.storage.json_store.encoder import object_to_json
 
-from bokern import Study
+from bokern import Study, choice
 from bokern.ax import generation_strategy
 from bokern.ax.acquisition import ACQUISITIONS
 from bokern.ax.feasible import SUCCESS
 from bokern.errors import FitWarning
+from bokern.models import SuccessGP
 
 pytestmark = pytest.mark.integration
 EACH_KIND = ("logei", "gp-ucb", "kg", "thompson")
@@ -114,6 +115,45 @@ def test_a_failure_that_cannot_be_learned_from_is_avoided_still(monkeypatch):
     with pytest.warns(FitWarning, match="where evaluations fail could not be learned"):
         trial = study.ask()
     assert study[trial.id].generator == "Matern(2.5)"
+
+
+def test_what_was_learned_is_kept_until_a_trial_ends(monkeypatch):
+    fits = []
+
+    def counted(*arguments):
+        fits.append(arguments)
+        return SuccessGP(*arguments)
+
+    study = study_of()
+    run(study, 13, lambda x, y: x > 0.5)
+    monkeypatch.setattr("bokern.ax.feasible.SuccessGP", counted)
+    one, *_ = study.ask(3)
+    assert len(fits) == 1
+    study.fail(one, "out of reach")
+    study.ask()
+    assert len(fits) == 2
+
+
+def test_pending_trials_of_a_choice_with_several_outcomes_beside_failures():
+    """Ax transforms pending points in place, once for each outcome."""
+    study = Study(
+        None,
+        {"x": (1e-3, 1.0, "log"), "kind": choice("a", "b", "c")},
+        outcome_constraints=["cost <= 0.9"],
+        structures="Matern(2.5)",
+        initial=5,
+    )
+    for number in range(9):
+        trial = study.ask()
+        x = trial.parameters["x"]
+        if number in (2, 6):
+            study.fail(trial)
+        else:
+            study.tell(trial, {"value": (x - 0.2) ** 2, "cost": x})
+    asked = study.ask(3)
+    assert [t.generator for t in asked] == ["Matern(2.5)"] * 3
+    points = {tuple(t.parameters.values()) for t in asked}
+    assert len(points) == 3
 
 
 def test_in_an_experiment_of_axs_with_a_log_scale_that_is_stored():

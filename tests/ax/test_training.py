@@ -7,7 +7,7 @@ import torch
 from ax.core.arm import Arm
 
 from bokern.ax import generation_strategy
-from bokern.ax.occupied import repeats, with_failed
+from bokern.ax.occupied import repeats, to_avoid
 from bokern.ax.surrogate import data_generator
 from bokern.ax.training import training_data
 from bokern.errors import DataError
@@ -57,7 +57,7 @@ def test_failed_points_are_occupied():
     client = make_client(generation_strategy("Matern(2.5)", initial=3))
     index = client.attach_trial({"a": 0.5, "b": 0.5})
     client.mark_trial_failed(index)
-    (point,) = with_failed(client._experiment, None)["y"]
+    (point,) = to_avoid(client._experiment, None)["y"]
     assert point.parameters == {"a": 0.5, "b": 0.5}
     near, far = ({"a": 0.5005, "b": 0.5}, {"a": 0.52, "b": 0.5})
     assert repeats(client._experiment, Arm(near))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bokern import Study, choice
-from bokern.ax.occupied import with_failed
+from bokern.ax.occupied import to_avoid
 from bokern.errors import (
     BoundsError,
     ColumnError,
@@ -266,7 +266,7 @@ def test_failed_and_pending_trials_of_several_outcomes():
     asked = study.ask()
     assert asked.generator == "Matern(2.5)"
     assert asked.parameters not in [study[i].parameters for i in range(asked.id)]
-    first, second = with_failed(study.client._experiment, None).values()
+    first, second = to_avoid(study.client._experiment, None).values()
     assert first == second
     assert first[0] is not second[0]
 
