@@ -134,8 +134,7 @@ def test_what_was_learned_is_kept_until_a_trial_ends(monkeypatch):
     assert len(fits) == 2
 
 
-def test_pending_trials_of_a_choice_with_several_outcomes_beside_failures():
-    """Ax transforms pending points in place, once for each outcome."""
+def test_several_trials_are_pending_beside_failures_with_a_choice_and_two_outcomes():
     study = Study(
         None,
         {"x": (1e-3, 1.0, "log"), "kind": choice("a", "b", "c")},
