@@ -157,8 +157,9 @@ class Study:
     def trials(self) -> pd.DataFrame:
         """A row a trial.
 
-        Columns are ``trial``, the parameters, the outcomes, ``status``, ``generator``,
-        ``structure``, ``seconds`` and ``reason``.
+        Columns are ``trial``, the parameters, the outcomes, each followed by
+        ``<outcome>_sem`` if a standard error of it is known, ``status``,
+        ``generator``, ``structure``, ``seconds`` and ``reason``.
         """
         return trial_table(self._now().trials.values(), self.problem)
 

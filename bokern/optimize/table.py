@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 
 from bokern.ax import StructureRecord
+from bokern.optimize.objectives import SEM
 from bokern.optimize.settings import Problem
 from bokern.optimize.trial import Trial
 
@@ -20,24 +21,34 @@ SHOWN = 20
 def trial_table(trials: Iterable[Trial], problem: Problem) -> pd.DataFrame:
     """A row a trial, with its columns even if there is none.
 
-    Columns are ``trial``, the parameters, the outcomes (NaN unless completed),
-    ``status``, ``generator``, ``structure``, ``seconds`` and ``reason``.
+    Columns are ``trial``, the parameters, the outcomes (NaN unless completed), each
+    followed by ``<outcome>_sem`` if any of its standard errors is known, ``status``,
+    ``generator``, ``structure``, ``seconds`` and ``reason``.
     """
+    trials = sorted(trials, key=lambda t: t.id)
+    outcomes = [
+        column
+        for name in problem.outcomes
+        for column in (name, f"{name}{SEM}")
+        if column == name or any(t.sems.get(name) is not None for t in trials)
+    ]
     rows: list[dict[str, Any]] = [
         {
             "trial": t.id,
             **t.parameters,
-            **{name: t.values.get(name, math.nan) for name in problem.outcomes},
+            **dict.fromkeys(outcomes, math.nan),
+            **t.values,
+            **{f"{n}{SEM}": sem for n, sem in t.sems.items() if sem is not None},
             "status": t.status,
             "generator": t.generator,
             "structure": t.structure,
             "seconds": t.seconds,
             "reason": t.reason,
         }
-        for t in sorted(trials, key=lambda t: t.id)
+        for t in trials
     ]
     last = ["status", "generator", "structure", "seconds", "reason"]
-    columns = ["trial", *problem.names, *problem.outcomes, *last]
+    columns = ["trial", *problem.names, *outcomes, *last]
     return pd.DataFrame(rows, columns=columns)
 
 

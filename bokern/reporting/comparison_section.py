@@ -45,7 +45,10 @@ class ComparisonSection:
 
 
 def comparison_section(
-    found: ComparisonLike, heading: str, at: Sequence[float] | None = None
+    found: ComparisonLike,
+    heading: str,
+    at: Sequence[float] | None = None,
+    is_part: bool = False,
 ) -> ComparisonSection:
     """Tables and figures of a comparison.
 
@@ -53,6 +56,8 @@ def comparison_section(
         found: The comparison.
         heading: What to call it.
         at: The point through which slices go; the median by default.
+        is_part: Whether an optimisation shows it, with its own model of all trials:
+            the best structure is then not drawn once more.
 
     Returns:
         The section; a figure that cannot be drawn leaves its reason.
@@ -68,14 +73,21 @@ def comparison_section(
         tried=tried(found),
         drawings=[
             drawn("Log evidence", lambda: evidence_bars(found)),
-            drawn("Posterior", lambda: posterior_slices(found, at=at)),
+            *([] if is_part else [_posterior(found, at)]),
             *_rivals(found, at),
-            drawn(
-                "Leave-one-out calibration", lambda: leave_one_out_calibration(found)
-            ),
+            *([] if is_part else [_calibration(found)]),
         ],
         facts=provenance.of_comparison(found),
     )
+
+
+def _posterior(found: ComparisonLike, at: Sequence[float] | None) -> Drawing:
+    return drawn("Posterior", lambda: posterior_slices(found, at=at))
+
+
+def _calibration(found: ComparisonLike) -> Drawing:
+    title = "Leave-one-out calibration"
+    return drawn(title, lambda: leave_one_out_calibration(found))
 
 
 def _rivals(found: ComparisonLike, at: Sequence[float] | None) -> list[Drawing]:

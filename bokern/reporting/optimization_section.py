@@ -85,7 +85,10 @@ def optimization_section(result: OptimizationLike, heading: str) -> Optimization
     if found is not None:
         best = int((course(result).sign * found.y).argmin())
         comparison = comparison_section(
-            found, "Structures at the last comparison", found.X[best].tolist()
+            found,
+            "Structures at the last comparison",
+            found.X[best].tolist(),
+            is_part=True,
         )
     return OptimizationSection(
         heading=heading,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
 import torch
 from botorch.models.model import Model
+from numpy.typing import NDArray
 
 from bokern.build import fit
 from bokern.errors import BokernError, InputError
@@ -85,7 +87,11 @@ def _of_optimization(result: OptimizationLike, outcome: str | None) -> Observed:
     encoded = [axis.encode(c) for axis, c in zip(axes, places.T, strict=True)]
     X = pd.DataFrame(np.concatenate(encoded, axis=1), columns=columns)
     y = pd.Series(done[name].to_numpy(dtype=float), name=name)
-    model, remark = _fitted(_structures(result, name), X, y, box)
+    model, remark = _fitted(
+        _structures(result, name),
+        _known_noise(done, name),
+        partial(fit, X=X, y=y, bounds=box, starts=STARTS),
+    )
     if left_out:
         remark += f" {left_out} of the trials are left out."
     return Observed(
@@ -121,20 +127,32 @@ def _is_structure(text: str) -> bool:
     return True
 
 
+def _known_noise(done: pd.DataFrame, name: str) -> NDArray[np.float64] | None:
+    """Variances of an outcome if all its standard errors are known, as in the study."""
+    errors = done.get(f"{name}_sem")
+    if errors is None or errors.isna().any():
+        return None
+    return np.square(errors.to_numpy(dtype=float))
+
+
 def _fitted(
     structures: Sequence[str],
-    X: pd.DataFrame,
-    y: pd.Series,
-    box: list[tuple[float, float]],
+    noise: NDArray[np.float64] | None,
+    fit_to_trials: Callable[..., StructuredGP],
 ) -> tuple[StructuredGP, str]:
-    """The first structure that can be fitted, and what did not go as it should."""
+    """The first structure that can be fitted, and what did not go as it should.
+
+    Known noise that contradicts repeated trials is inferred instead.
+    """
+    kinds = [None] if noise is None else [noise, None]
+    *tries, last = [(s, variances) for variances in kinds for s in structures]
     remark = ""
-    for structure in structures[:-1]:
+    for structure, variances in tries:
         try:
-            return fit(structure, X, y, bounds=box, starts=STARTS), remark
+            return fit_to_trials(structure, noise=variances), remark
         except BokernError as error:
             remark = f"{structure} could not be fitted to the trials: {error}"
-    return fit(structures[-1], X, y, bounds=box, starts=STARTS), remark
+    return fit_to_trials(last[0], noise=last[1]), remark
 
 
 def _some(done: pd.DataFrame, name: str, result: OptimizationLike) -> pd.DataFrame:

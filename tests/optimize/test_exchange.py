@@ -33,6 +33,7 @@ def test_a_table_with_shuffled_columns():
     study.add(frame())
     assert study.trials["value"].tolist() == [0.5, 0.25, 2.0]
     assert study.trials["n"].tolist() == [1, 2, 5]
+    assert "value_sem" not in study.trials
     assert dict(study.best.parameters) == {"x": 0.2, "n": 2, "k": "b"}
 
 
@@ -46,7 +47,8 @@ def test_what_a_study_exports_another_takes(tmp_path):
     other = Study(None, {**SQUARE, "fixed": 3}, "maximize")
     other.add(pd.read_csv(tmp_path / "trials.csv"))
     assert len(other) == 5
-    columns = ["x", "n", "k", "fixed", "value", "status", "reason"]
+    assert other.trials["value_sem"].tolist()[4] == 0.5
+    columns = ["x", "n", "k", "fixed", "value", "value_sem", "status", "reason"]
     pd.testing.assert_frame_equal(
         other.trials[columns], one.trials[columns].iloc[:5], check_dtype=False
     )

@@ -70,7 +70,7 @@ def test_one_offline_file_with_plotly_once(
     page = _page(path)
     text = path.read_text(encoding="utf-8")
     assert text.count("plotly.js v") == 1
-    assert len(page.figures) == 14
+    assert len(page.figures) == 12
     loaded = [name for name, _ in page.attributes if name in ("src", "href")]
     assert loaded == []
     assert os.listdir(tmp_path) == ["r.html"]

@@ -84,6 +84,29 @@ def test_a_structure_that_does_not_fit_the_space_is_replaced_and_that_is_said() 
     assert "RBF(columns=['gone']) could not be fitted to the trials" in data.remark
 
 
+def test_standard_errors_that_were_told_are_the_noise() -> None:
+    result = make_course({"x": (0.0, 1.0)}, lambda p: math.sin(6 * p["x"]), 20)
+    result.trials["value_sem"] = 0.05 + 0.2 * result.trials["x"]
+    model = modelled(result).model
+    spread = result.trials["value"].std()
+    np.testing.assert_allclose(
+        model.likelihood.noise.sqrt().reshape(-1) * spread,
+        result.trials["value_sem"],
+        rtol=1e-9,
+    )
+    result.trials.loc[3, "value_sem"] = math.nan
+    assert modelled(result).model.likelihood.noise.numel() == 1
+
+
+def test_standard_errors_that_repeats_contradict_are_inferred() -> None:
+    result = make_course({"x": (0.0, 1.0)}, lambda p: math.sin(6 * p["x"]), 20)
+    result.trials["value_sem"] = 0.0
+    result.trials.loc[1, "x"] = result.trials.loc[0, "x"]
+    data = modelled(result)
+    assert data.model.likelihood.noise.numel() == 1
+    assert "its noise is declared to be 0" in data.remark
+
+
 def test_the_best_keeps_the_constraints_and_has_the_direction() -> None:
     def two(point: dict) -> dict[str, float]:
         return {"gain": point["x"], "cost": point["x"] + point["y"]}
