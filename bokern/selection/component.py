@@ -12,7 +12,6 @@ from bokern.inputs import Observations
 from bokern.models import StructuredGP
 from bokern.selection.axes import Axes, percent
 from bokern.selection.decomposition import Decomposition
-from bokern.selection.terms import columns_read
 from bokern.selection.units import Units
 from bokern.selection.wording import phrase, slopes_in_words, spelled
 from bokern.structures import Linear
@@ -151,7 +150,7 @@ class Parts:
 
     def _component(self, i: int) -> Component:
         term = self.decomposition.terms[i]
-        columns = columns_read(term.structure, len(self._low))
+        columns = term.structure.columns_read(len(self._low))
         mean, sd = self._posterior(i, self.decomposition.X)
         linear = isinstance(term.structure, Linear)
         return Component(

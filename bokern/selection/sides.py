@@ -43,6 +43,10 @@ class _Side(Structure):
         """The base."""
         return (self.base,)
 
+    @property
+    def _gates(self) -> tuple[int, ...]:
+        return tuple(int(c) for c in self.columns)
+
     def with_children(self, children: Sequence[Structure]) -> Structure:
         """The same side of another base."""
         return replace(self, base=children[0])
@@ -122,8 +126,3 @@ def one_side(
     side = SideKernel(kernel, change, after)
     # Wrappers and products call nothing but its forward and read its batch shape.
     return _Side(structure, columns=columns, after=after), cast(StructureKernel, side)
-
-
-def is_side(structure: Structure) -> bool:
-    """Whether a term is one side of a change."""
-    return isinstance(structure, _Side)

@@ -17,7 +17,7 @@ from bokern.kernels import (
     SumKernel,
     WrapperKernel,
 )
-from bokern.selection.sides import is_side, one_side
+from bokern.selection.sides import one_side
 from bokern.structures import ChangePoint, Kumaraswamy, Product, Structure, Sum
 
 
@@ -75,22 +75,6 @@ def additive_terms(structure: Structure, kernel: StructureKernel) -> list[Term]:
                 for t in additive_terms(part, k)
             ]
     return [Term(structure, deepcopy(kernel))]
-
-
-def columns_read(structure: Structure, dim: int) -> tuple[int, ...]:
-    """The columns that a function with a resolved prior depends on, of ``dim``."""
-    read: set[int] = set()
-    for child in structure.children:
-        read.update(columns_read(child, dim))
-    if not structure.children:
-        read.update([int(c) for c in structure.columns] or range(dim))
-    elif isinstance(structure, ChangePoint) or is_side(structure):
-        read.update(int(c) for c in structure.columns)
-    if structure.group is not None:
-        labels = structure.group.orbits(dim)
-        orbits = {labels[c] for c in read}
-        read.update(c for c in range(dim) if labels[c] in orbits)
-    return tuple(sorted(read))
 
 
 def _paired(

@@ -254,6 +254,28 @@ class Structure(ABC):
         """Whether the prior variance is the same everywhere."""
         return all(child.has_constant_variance for child in self.children)
 
+    def columns_read(self, dim: int) -> tuple[int, ...]:
+        """The columns that a function with this prior depends on.
+
+        Args:
+            dim: Number of columns; the structure is resolved.
+        """
+        read = set(self._gates)
+        for child in self.children:
+            read.update(child.columns_read(dim))
+        if not self.children:
+            read.update([int(c) for c in self.columns] or range(dim))
+        if self.group is not None:
+            labels = self.group.orbits(dim)
+            orbits = {labels[c] for c in read}
+            read.update(c for c in range(dim) if labels[c] in orbits)
+        return tuple(sorted(read))
+
+    @property
+    def _gates(self) -> tuple[int, ...]:
+        """Resolved columns along which one part takes over from another."""
+        return ()
+
     def contains(self, other: Structure) -> bool:
         """Whether ``other`` is this structure with some parts at their identity."""
         return self == other or self._lift(other) is not None

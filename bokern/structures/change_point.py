@@ -76,6 +76,10 @@ class ChangePoint(Structure):
         before, after = children
         return replace(self, before=before, after=after)
 
+    @property
+    def _gates(self) -> tuple[int, ...]:
+        return tuple(int(c) for c in self.columns)
+
     def _own_kinds(self) -> frozenset[str]:
         return super()._own_kinds() | {"composite"}
 

@@ -15,7 +15,7 @@ from bokern.inputs import read_observations
 from bokern.kernels import KumaraswamyKernel
 from bokern.models import StateSpaceGP, StructuredGP
 from bokern.selection.decomposition import Decomposition
-from bokern.selection.terms import additive_terms, columns_read
+from bokern.selection.terms import additive_terms
 from bokern.structures import KernelSpace, parse
 from tests.oracles import covariances
 from tests.oracles.warps import kumaraswamy
@@ -315,21 +315,6 @@ def test_which_terms_there_are() -> None:
         "After(Linear()) * RBF()",
         "After(Matern(0.5)) * RBF()",
     ]
-
-
-@pytest.mark.parametrize(
-    ("text", "columns"),
-    [
-        ("RBF()", (0, 1, 2)),
-        ("RBF(columns=[2]) * Linear(columns=[0])", (0, 2)),
-        ("Kumaraswamy(RBF(columns=[1]), columns=[0])", (1,)),
-        ("ChangePoint(RBF(columns=[1]), Linear(columns=[1]), columns=[2])", (1, 2)),
-        ("Invariant(RBF(columns=[0]), swap(0, 2))", (0, 2)),
-        ("Invariant(RBF(columns=[0, 1]), reflections(0))", (0, 1)),
-    ],
-)
-def test_which_columns_a_function_depends_on(text, columns) -> None:
-    assert columns_read(parse(text).resolve(["a", "b", "c"]), 3) == columns
 
 
 def test_terms_have_copies_of_the_hyperparameters() -> None:
