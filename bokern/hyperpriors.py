@@ -92,6 +92,16 @@ def latent_lengthscale(dim: int) -> Prior:
     return _log_normal(math.log(0.3 * math.sqrt(dim)), 0.7)
 
 
+def mean_lengthscale(dim: int) -> Prior:
+    """Lengthscale of a hidden layer whose mean is the identity."""
+    return _log_normal(-1.0 + 0.5 * math.log(dim), 1.0)
+
+
+def hyperdatum() -> Prior:
+    """What a hidden layer is given, whitened by its own prior; weights of a network."""
+    return _normal(0.0, 1.0)
+
+
 def _log_normal(loc: float, scale: float) -> Prior:
     return LogNormalPrior(_float64(loc), _float64(scale))
 

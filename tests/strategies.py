@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from bokern.structures import (
     RBF,
     ChangePoint,
+    ConditionalDeep,
     DeepSE,
     Invariant,
     Kumaraswamy,
@@ -52,6 +53,24 @@ def groups(dim, names=False):
     return columns(dim, at_least=1, names=names).flatmap(_on_columns)
 
 
+def _deep(some):
+    """With hyperdata or without, over one hidden function or one a column."""
+    base = st.one_of(st.builds(RBF, columns=some), st.builds(DeepSE, columns=some))
+    radial = st.sampled_from(("rbf", "matern-1.5", "rational-quadratic"))
+    options = {"hyperdata": st.integers(0, 3), "layers": st.integers(2, 3)}
+    forms = {"form": st.sampled_from(("whitened", "free", "network"))}
+    return st.one_of(
+        st.builds(ConditionalDeep, base, exposed=radial, **options, **forms),
+        st.builds(
+            ConditionalDeep,
+            base,
+            exposed=st.sampled_from(("periodic", "squared-cosine")),
+            mean=st.just("zero"),
+            **options,
+        ),
+    )
+
+
 def structures(dim=3, names=False, averages=True):
     """Nested structures over ``dim`` columns, with or without averages over groups."""
     some = columns(dim, names=names)
@@ -60,6 +79,7 @@ def structures(dim=3, names=False, averages=True):
         st.builds(Linear, columns=some),
         st.builds(Matern, st.sampled_from((0.5, 1.5, 2.5)), columns=some),
         st.builds(DeepSE, st.integers(1, 4), columns=some),
+        _deep(some),
     )
     return st.recursive(
         leaves, lambda inner: _wrapped(inner, dim, names, averages), max_leaves=6

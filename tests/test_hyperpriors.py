@@ -107,6 +107,26 @@ OF_KERNELS = {
         "lengthscale": latent_lengthscale(3),
         "latent_scale": log_normal(math.log(0.5), 1.0),
     },
+    "ConditionalDeep(exposed='spectral-mixture', mean='zero')": {
+        "outputscale": OUTPUTSCALE,
+        "lengthscale": latent_lengthscale(3),
+        "latent_scale": log_normal(math.log(0.5), 1.0),
+        "whitened": stats.norm(0.0, 1.0),
+        "frequency": log_normal(math.log(0.5), 1.0),
+        "weight": log_normal(0.0, 1.0),
+        "bandwidth": log_normal(0.0, 1.0),
+    },
+    "ConditionalDeep(Matern(1.5), exposed='rational-quadratic', form='network')": {
+        "outputscale": OUTPUTSCALE,
+        "lengthscale": latent_lengthscale(3),
+        "latent_scale": log_normal(math.log(0.5), 1.0),
+        "mean_lengthscale": log_normal(-1.0 + 0.5 * math.log(3.0), 1.0),
+        "alpha": log_normal(math.log(2.0), 1.0),
+        "input_weight": stats.norm(0.0, 1.0),
+        "input_bias": stats.norm(0.0, 1.0),
+        "output_weight": stats.norm(0.0, 1.0),
+        "output_bias": stats.norm(0.0, 1.0),
+    },
     "Kumaraswamy(RBF())": {
         "outputscale": OUTPUTSCALE,
         "lengthscale": lengthscale(3),
@@ -135,7 +155,7 @@ def test_each_hyperparameter_has_its_prior_on_its_constrained_value(text, laws):
         seen.add(parameter)
         agree(prior, laws[parameter])
         raw = getattr(module, f"raw_{parameter}").detach()
-        free = parameter in ("offset", "location_score")
+        free = laws[parameter].dist.name == "norm"
         expected = raw if free else raw.exp()
         torch.testing.assert_close(read(module).detach(), expected)
     assert seen == set(laws)

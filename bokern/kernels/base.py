@@ -96,6 +96,13 @@ class StructureKernel(Kernel):
             ``... x n1 x n2``; ``... x n`` of row i with row i if ``diag``.
         """
 
+    def complement(self, x1: Tensor, x2: Tensor, diag: bool = False) -> Tensor:
+        """One minus the kernel, as `forward` takes its arguments.
+
+        Without subtracting near-equal numbers where a class knows how.
+        """
+        return 1.0 - self.forward(x1, x2, diag=diag)
+
     def likely_values(self, X: Tensor, z: Tensor) -> dict[str, Tensor]:
         """Raw values that the data suggest, of hyperparameters that are hard to find.
 
@@ -199,6 +206,13 @@ class ColumnKernel(StructureKernel):
         super().__init__(batch_shape)
         self.columns = columns
         self.register_hyperparameter("lengthscale", (1, columns.num_slots), prior)
+        self.initialize_hyperparameter("lengthscale", initial)
+
+    def believe_lengthscale(self, prior: Prior, initial: float) -> None:
+        """Another prior of the lengthscales, and where they start."""
+        read = partial(_read_hyperparameter, name="lengthscale")
+        write = partial(_write_hyperparameter, name="lengthscale")
+        self.register_prior("lengthscale_prior", prior, read, write)
         self.initialize_hyperparameter("lengthscale", initial)
 
     @property

@@ -45,11 +45,14 @@ class StationaryKernel(ColumnKernel):
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:
         """Correlations, from lengthscales in units of the box."""
+        return self.profile(self._square(x1, x2, diag), diag)
+
+    def _square(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
+        """Squared scaled distances."""
         lengthscale = self.lengthscale
         z1 = self.columns.select(x1) / lengthscale
         z2 = self.columns.select(x2) / lengthscale
-        square = paired_squared_distance(z1, z2) if diag else squared_distance(z1, z2)
-        return self.profile(square, diag)
+        return paired_squared_distance(z1, z2) if diag else squared_distance(z1, z2)
 
 
 class RBFKernel(StationaryKernel):
@@ -64,6 +67,10 @@ class RBFKernel(StationaryKernel):
     def profile(self, square: Tensor, diag: bool) -> Tensor:
         """Gaussian."""
         return torch.exp(-0.5 * square)
+
+    def complement(self, x1: Tensor, x2: Tensor, diag: bool = False) -> Tensor:
+        """One minus the correlation, to the last digit."""
+        return -torch.expm1(-0.5 * self._square(x1, x2, diag))
 
 
 class MaternKernel(StationaryKernel):

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from bokern.kernels import (
     ChangePointKernel,
+    ConditionalDeepKernel,
     KumaraswamyKernel,
     LinearKernel,
     OutputscaleKernel,
@@ -20,10 +21,10 @@ from bokern.kernels import (
 from bokern.selection import leaf_wording
 from bokern.selection.axes import Axes, listed, number
 from bokern.selection.sides import SideKernel
-from bokern.selection.terms import columns_read
 from bokern.structures import (
     RBF,
     ChangePoint,
+    ConditionalDeep,
     DeepSE,
     Group,
     Invariant,
@@ -79,6 +80,8 @@ def phrase(structure: Structure, kernel: StructureKernel, axes: Axes) -> str:
         case Invariant(), ViewSumKernel():
             base = phrase(structure.base, kernel.base_kernel, axes)
             return f"{base}, {symmetry(structure.group, axes)}"
+        case ConditionalDeep(), ConditionalDeepKernel():
+            return _deep(structure, axes)
         case Periodic(), PeriodicKernel():
             return leaf_wording.periodic(kernel, axes)
         case Linear(), LinearKernel():
@@ -133,9 +136,21 @@ def slopes_in_words(slopes: Sequence[tuple[str, float, float]]) -> str:
     return f"with slopes {listed(each)}"
 
 
+def _deep(structure: ConditionalDeep, axes: Axes) -> str:
+    """A function of hidden functions."""
+    names = listed([axes.names[c] for c in structure.columns_read(len(axes.names))])
+    learned = f" learned at {structure.hyperdata} places" if structure.hyperdata else ""
+    if structure.mean == "identity":
+        return f"a function of {names} bent by hidden functions{learned}"
+    hidden = "a hidden function"
+    if structure.width > 1:
+        hidden = f"{structure.width} hidden functions"
+    return f"a function of {hidden} of {names}{learned}"
+
+
 def _stretches(structure: Kumaraswamy, kernel: KumaraswamyKernel, axes: Axes) -> str:
     """Where a warp stretches the columns that its base reads."""
-    read = columns_read(structure, len(axes.names))
+    read = structure.columns_read(len(axes.names))
     columns = [c for c in leaf_wording.columns_of(kernel) if c in read]
     stretched = [axes.stretch(c) for c in columns if axes.is_warped(c)]
     if stretched:

@@ -11,6 +11,7 @@ from bokern.structures.classical import (
     RationalQuadratic,
 )
 from bokern.structures.composite import Product, Sum
+from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.parse import as_structure, parse
@@ -31,6 +32,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "CatalogueEntry",
     "ChangePoint",
+    "ConditionalDeep",
     "DeepSE",
     "Group",
     "Invariant",

@@ -14,6 +14,7 @@ from bokern.structures.classical import (
     RationalQuadratic,
 )
 from bokern.structures.composite import Product, Sum
+from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.warped import Kumaraswamy
@@ -37,6 +38,7 @@ EXAMPLES: tuple[Structure, ...] = (
     Linear(),
     Kumaraswamy(Matern(2.5)),
     DeepSE(),
+    ConditionalDeep(),
     Invariant(Matern(2.5), permutations(3)),
     Sum((Linear(), RBF())),
     Product((Periodic(), RBF())),

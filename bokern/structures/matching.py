@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from bokern.structures.change_point import ChangePoint
 from bokern.structures.classical import RBF, Matern, RationalQuadratic
 from bokern.structures.composite import ABSENT, Product, Sum
+from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.correspondence import LogScale, Transfer
 from bokern.structures.invariant import Invariant
 from bokern.structures.places import Node
@@ -203,8 +204,26 @@ def _change_points(child: Node, parent: Node, gain: LogScale) -> Match:
     return _joined([one, two], Transfer(own, exact=exact), one.owed, bonus=score)
 
 
+def _deep(child: Node, parent: Node, gain: LogScale) -> Match:
+    """A deep structure from one like it, or from the kernel to which it reduces."""
+    c, p = child.structure, parent.structure
+    assert isinstance(c, ConditionalDeep)
+    if isinstance(p, ConditionalDeep):
+        base = match(child.parts[0], parent.parts[0], gain)
+        alike = c == replace(p, base=c.base)
+        own = {child.path: parent.path} if alike else {}
+        return _joined([base], Transfer(own, exact=alike), bonus=WRAPPER)
+    unbent = {child.path + name: value for name, value in c.unbent.items()}
+    lengthscales = f"{child.path}raw_mean_lengthscale", f"{parent.path}raw_lengthscale"
+    exact = c.plain is not None and c.plain.canonical() == p
+    own = dict([lengthscales]) if exact else {}
+    return _joined([Match(owed=gain)], Transfer(own, identity=unbent, exact=exact))
+
+
 def _wrappers(child: Node, parent: Node, gain: LogScale) -> Match:
     c, p = child.structure, parent.structure
+    if isinstance(c, ConditionalDeep):
+        return _deep(child, parent, gain)
     both = type(c) is type(p)
     base = match(child.parts[0], parent.parts[0] if both else parent, gain)
     bonus = WRAPPER if both else -UNWRAPPED

@@ -22,6 +22,7 @@ from bokern.structures.classical import (
     _Leaf,
 )
 from bokern.structures.composite import Product, Sum
+from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.symmetries import (
@@ -90,11 +91,11 @@ class Spot:
 
 
 def spots(structure: Structure) -> Iterator[Spot]:
-    """All parts, the whole first."""
+    """All parts, the whole first; a hidden layer counts as one part."""
 
     def below(node: Structure, above: Structure | None, put: Any) -> Iterator[Spot]:
         yield Spot(node, above, put)
-        parts = node.children
+        parts = () if isinstance(node, ConditionalDeep) else node.children
         for i, part in enumerate(parts):
 
             def put_part(new: Structure, i: int = i) -> Structure:
@@ -118,7 +119,9 @@ def additions(structure: Structure, bases: Sequence[Structure]) -> Iterator[Move
 def multiplications(structure: Structure, bases: Sequence[Structure]) -> Iterator[Move]:
     """One more factor of a term."""
     for spot in spots(structure):
-        if spot.is_term and isinstance(spot.node, Product | _Leaf | DeepSE):
+        if spot.is_term and isinstance(
+            spot.node, Product | _Leaf | DeepSE | ConditionalDeep
+        ):
             for base in bases:
                 new = spot.put(spot.node * base)
                 yield Move(new, "multiply {} by {}", (spot.node, base))

@@ -14,12 +14,13 @@ from bokern.structures.classical import (
     RationalQuadratic,
 )
 from bokern.structures.composite import Product, Sum
+from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.warped import Kumaraswamy
 
 MAX_CHANGES = 2
-LOCAL = (RBF, Matern, RationalQuadratic, DeepSE)
+LOCAL = (RBF, Matern, RationalQuadratic, DeepSE, ConditionalDeep)
 
 
 def count_nodes(structure: Structure) -> int:

@@ -7,9 +7,17 @@ import torch
 from bokern.kernels import (
     ChangePointKernel,
     Columns,
+    ConditionalDeepKernel,
+    ExposedMatern,
+    ExposedPeriodic,
+    ExposedRationalQuadratic,
+    ExposedRBF,
+    ExposedSpectralMixture,
+    FreeHyperdata,
     KumaraswamyKernel,
     LinearKernel,
     MaternKernel,
+    NetworkHyperdata,
     OutputscaleKernel,
     PeriodicKernel,
     ProductKernel,
@@ -18,7 +26,9 @@ from bokern.kernels import (
     StructureKernel,
     SumKernel,
     ViewSumKernel,
+    WhitenedHyperdata,
     ZeroMeanDeepKernel,
+    spread_places,
 )
 from bokern.views import Orbit, cyclic, reflections
 
@@ -39,6 +49,19 @@ def tied(dim):
 def orbit(dim):
     group = cyclic(dim, range(dim)) if dim > 1 else reflections(0)
     return Orbit(group, dim)
+
+
+def deep(d, b, form=WhitenedHyperdata, exposed=None, base=None, zero=0):
+    """With the identity mean, or ``zero`` latents of mean zero."""
+    given = None if form is None else form(spread_places(4, range(d), d), zero or d)
+    return ConditionalDeepKernel(
+        RBFKernel(every(d), b) if base is None else base,
+        exposed or ExposedRBF(),
+        given,
+        every(d),
+        not zero,
+        zero or 1,
+    )
 
 
 EXAMPLES = {
@@ -63,6 +86,18 @@ EXAMPLES = {
     ZeroMeanDeepKernel: {
         f"width {h}": lambda d, b, h=h: ZeroMeanDeepKernel(every(d), h, b)
         for h in (1, 3)
+    },
+    ConditionalDeepKernel: {
+        "whitened": deep,
+        "free": lambda d, b: deep(d, b, FreeHyperdata, ExposedMatern(1.5), zero=2),
+        "network": lambda d, b: deep(d, b, NetworkHyperdata, zero=1),
+        "mixture": lambda d, b: deep(d, b, exposed=ExposedSpectralMixture(), zero=1),
+        "periodic": lambda d, b: deep(d, b, exposed=ExposedPeriodic(), zero=1),
+        "nothing given": lambda d, b: deep(d, b, None, ExposedRationalQuadratic()),
+        "three layers": lambda d, b: deep(d, b, base=deep(d, b)),
+        "average": lambda d, b: deep(
+            d, b, base=ViewSumKernel(RBFKernel(tied(d), b), orbit(d), True), zero=1
+        ),
     },
     OutputscaleKernel: {"rbf": lambda d, b: OutputscaleKernel(RBFKernel(every(d), b))},
     KumaraswamyKernel: {

@@ -162,6 +162,22 @@ def said(text, **hyperparameters) -> str:
             "trend in b; after it a smooth function of b, varying over about 1 (50 % "
             "of its range)",
         ),
+        (
+            "ConditionalDeep(RBF(columns=['b', 'c']))",
+            {},
+            "a function of b and c bent by hidden functions learned at 5 places",
+        ),
+        (
+            "ConditionalDeep(Matern(1.5, columns=['b']), mean='zero', width=2, "
+            "hyperdata=9)",
+            {},
+            "a function of 2 hidden functions of b learned at 9 places",
+        ),
+        (
+            "ConditionalDeep(RBF(columns=['b']), mean='zero', hyperdata=0)",
+            {},
+            "a function of a hidden function of b",
+        ),
     ],
 )
 def test_what_is_said(text, hyperparameters, expected) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 
 import pytest
+import torch
 
 from bokern.errors import ColumnError, GroupError, StructureError
 from bokern.structures import (
     RBF,
     ChangePoint,
+    ConditionalDeep,
     DeepSE,
     Invariant,
     KernelSpace,
@@ -28,7 +30,7 @@ from bokern.structures import (
     swap,
 )
 from bokern.structures.catalogue import EXAMPLES
-from tests.kernels.examples import points
+from tests.kernels.examples import points, randomise
 
 A, B, C = RBF(), Linear(), Periodic()
 S01 = swap(0, 1)
@@ -106,6 +108,16 @@ KINDS = {
     "DeepSE() + RBF()": (
         "composition",
         {"composition", "composite", "deep", "stationary"},
+    ),
+    "ConditionalDeep()": ("deep", {"deep", "nonstationary"}),
+    "ConditionalDeep(hyperdata=0)": ("deep", {"deep", "stationary"}),
+    "ConditionalDeep(Invariant(RBF(), swap(0, 1)), mean='zero')": (
+        "composition",
+        {"composition", "deep", "invariant", "nonstationary"},
+    ),
+    "ConditionalDeep(Invariant(RBF(), swap(0, 1)))": (
+        "composition",
+        {"composition", "deep", "nonstationary"},
     ),
     "ChangePoint(RBF(), RBF())": ("composite", {"composite", "nonstationary"}),
     "ChangePoint(DeepSE(), RBF())": (
@@ -228,6 +240,12 @@ CONTAINED = [
     (Kumaraswamy(A), A, True),
     (Kumaraswamy(A + B), A, True),
     (Kumaraswamy(A) + B, Kumaraswamy(A), True),
+    (ConditionalDeep(), A, True),
+    (ConditionalDeep(Matern(1.5), exposed="matern-2.5"), Matern(2.5), True),
+    (ConditionalDeep(exposed="rational-quadratic"), RationalQuadratic(), True),
+    (ConditionalDeep(form="network"), A, True),
+    (ConditionalDeep(mean="zero"), A, False),
+    (ConditionalDeep(layers=3).canonical(), A, False),
     (A, A + B, False),
     (A + B, C, False),
     (A + B, A + A, False),
@@ -268,6 +286,31 @@ WRONG = {
     "wide": (lambda: DeepSE(10**4000), StructureError, "width <= 1000"),
     "width float": (lambda: DeepSE(1.0), StructureError, "whole number"),
     "width truth": (lambda: DeepSE(True), StructureError, "whole number"),
+    "hyperdata": (lambda: ConditionalDeep(hyperdata=-1), StructureError, "0 <= hyper"),
+    "many": (lambda: ConditionalDeep(hyperdata=201), StructureError, "<= 200"),
+    "layers": (lambda: ConditionalDeep(layers=1), StructureError, "2 <= layers"),
+    "mean": (lambda: ConditionalDeep(mean="linear"), StructureError, "'identity'"),
+    "exposed": (lambda: ConditionalDeep(exposed="se"), StructureError, "'rbf'"),
+    "cusp": (lambda: ConditionalDeep(exposed="matern-0.5"), StructureError, "cusp"),
+    "form": (lambda: ConditionalDeep(form=None), StructureError, "'whitened'"),
+    "reach": (lambda: ConditionalDeep(reach=0.5), StructureError, "1 <= reach"),
+    "identity wide": (lambda: ConditionalDeep(width=2), StructureError, "leave out"),
+    "narrow": (
+        lambda: ConditionalDeep(exposed="cosine", mean="zero", width=2),
+        StructureError,
+        "one hidden function",
+    ),
+    "narrow identity": (
+        lambda: ConditionalDeep(exposed="periodic").kernel(KernelSpace(2)),
+        StructureError,
+        "take mean='zero'",
+    ),
+    "deep sum": (lambda: ConditionalDeep(A + B), StructureError, "variance 1"),
+    "deep bare": (
+        lambda: ConditionalDeep(Invariant(A, S01, normalize=False)),
+        StructureError,
+        "normalised",
+    ),
     "text columns": (lambda: RBF(columns="a"), ColumnError, r"columns=\['a'\]"),
     "float column": (lambda: RBF(columns=[0.5]), ColumnError, "name or a number"),
     "truth column": (lambda: RBF(columns=[True]), ColumnError, "name or a number"),
@@ -353,6 +396,10 @@ SINGLE = {
     "RationalQuadratic()": (True, True),
     "Periodic()": (True, True),
     "DeepSE(2)": (True, True),
+    "ConditionalDeep(hyperdata=0, mean='zero')": (True, True),
+    "ConditionalDeep(mean='zero')": (False, False),
+    "ConditionalDeep(Invariant(RBF(), swap(0, 1)), mean='zero')": (True, False),
+    "ConditionalDeep(hyperdata=0)": (False, False),
     "Linear()": (True, False),
     "Kumaraswamy(RBF())": (True, False),
     "Linear() + RBF()": (True, False),
@@ -444,3 +491,57 @@ def test_outputscales_are_not_redundant(example):
 def test_repr_is_text():
     assert repr(RationalQuadratic(columns=["a"])) == "RationalQuadratic(columns=['a'])"
     assert isinstance(A, Structure)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("RBF()", (0, 1, 2)),
+        ("RBF(columns=[2]) * Linear(columns=[0])", (0, 2)),
+        ("Kumaraswamy(RBF(columns=[1]), columns=[0])", (1,)),
+        ("ChangePoint(RBF(columns=[1]), Linear(columns=[1]), columns=[2])", (1, 2)),
+        ("Invariant(RBF(columns=[0]), swap(0, 2))", (0, 2)),
+        ("Invariant(RBF(columns=[0, 1]), reflections(0))", (0, 1)),
+    ],
+)
+def test_which_columns_a_function_depends_on(text, columns):
+    assert parse(text).resolve(["a", "b", "c"]).columns_read(3) == columns
+
+
+def test_layers_are_written_out():
+    nested = ConditionalDeep(
+        ConditionalDeep(ConditionalDeep(hyperdata=3), hyperdata=3),
+        hyperdata=3,
+        exposed="matern-2.5",
+    )
+    assert ConditionalDeep(hyperdata=3, layers=4, exposed="matern-2.5").canonical() == (
+        nested
+    )
+    assert parse("ConditionalDeep(layers=3)").layers == 2
+
+
+@pytest.mark.parametrize("form", ["whitened", "free", "network"])
+@pytest.mark.parametrize("exposed", ["rbf", "matern-2.5", "rational-quadratic"])
+def test_unbent_it_is_the_plain_kernel(form, exposed):
+    structure = ConditionalDeep(form=form, exposed=exposed)
+    kernel, plain = (s.kernel(KernelSpace(2)) for s in (structure, structure.plain))
+    randomise(plain)
+    names, identity = structure.lift(structure.plain)
+    here, there = dict(kernel.named_parameters()), dict(plain.named_parameters())
+    with torch.no_grad():
+        for name, source in names.items():
+            here[name].copy_(there[source])
+        for name, value in identity.items():
+            here[name].fill_(value)
+    x = points(6, 2)
+    torch.testing.assert_close(
+        kernel.forward(x, x), plain.forward(x, x), rtol=0.0, atol=1e-4
+    )
+
+
+def test_a_deep_function_of_an_invariant_hidden_one_is_invariant():
+    structure = ConditionalDeep(Invariant(A, S01), mean="zero", hyperdata=4)
+    kernel = randomise(structure.kernel(KernelSpace(2)))
+    x = points(5, 2)
+    K = kernel.forward(x, x)
+    torch.testing.assert_close(kernel.forward(x.flip(-1), x), K, rtol=0, atol=1e-10)

@@ -14,6 +14,7 @@ from bokern.errors import BokernError, GroupError, StructureError
 from bokern.structures import (
     RBF,
     SCHEMA_VERSION,
+    ConditionalDeep,
     DeepSE,
     Invariant,
     Kumaraswamy,
@@ -62,6 +63,14 @@ def test_canonical_is_idempotent_and_resolving_keeps_it(structure):
         ("Matern(0.5)", Matern(0.5)),
         (" Matern ( nu = 1.5 , columns=['a'] ) ", Matern(1.5, columns=["a"])),
         ("DeepSE(3, columns=[0, 2])", DeepSE(3, columns=[0, 2])),
+        (
+            "ConditionalDeep(Matern(1.5, columns=['a']), hyperdata=9, reach=2)",
+            ConditionalDeep(Matern(1.5, columns=["a"]), hyperdata=9, reach=2.0),
+        ),
+        (
+            "ConditionalDeep(exposed='periodic', mean='zero', form='network')",
+            ConditionalDeep(exposed="periodic", mean="zero", form="network"),
+        ),
         ("Linear()+RBF()*Periodic()", Linear() + RBF() * Periodic()),
         ("(Linear() + RBF()) * Periodic()", (Linear() + RBF()) * Periodic()),
         ("Kumaraswamy(RBF())", Kumaraswamy(RBF())),
