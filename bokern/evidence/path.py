@@ -51,8 +51,12 @@ class Path:
         """``log (p L / q)``, the power of which is the weight; −inf where L fails."""
         flat = theta.flatten(0, -2)
         self.evaluations += len(flat)
-        parts = flat.split(self._chunk)
-        likelihood = torch.cat([self._objective.log_likelihood(p) for p in parts])
+        # Kept in a list, the small results would lie between the large matrices and
+        # hold gigabytes that are free.
+        likelihood = flat.new_empty(len(flat))
+        parts = zip(flat.split(self._chunk), likelihood.split(self._chunk), strict=True)
+        for part, result in parts:
+            result.copy_(self._objective.log_likelihood(part))
         value = likelihood + self._objective.log_prior(flat)
         value = torch.where(torch.isfinite(value), value, -torch.inf)
         top = int(value.argmax())
