@@ -19,6 +19,7 @@ from benchmarks import (  # noqa: E402
     kalman,
     optimise,
     regression,
+    surrogates,
     timeseries,
 )
 
@@ -37,6 +38,7 @@ def main(argv: list[str] | None = None) -> int:
         airline,
         failures,
         regression,
+        surrogates,
         timeseries,
         kalman,
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from botorch.models.model import Model
@@ -29,12 +29,12 @@ BLOCK = 128
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of noisy targets.
+    """Of targets, or of the function without noise.
 
     Args:
         weight: Of each member, ``m``.
         mean: ``m x n``, on the scale on which the members are Gaussian.
-        variance: ``m x n``, on that scale, noise included.
+        variance: ``m x n``, on that scale.
         outcome: What leads from raw targets to that scale; None if it is the raw one.
     """
 
@@ -52,6 +52,10 @@ class Predictions:
         )
         return self.weight @ mean.reshape(shape)
 
+    def at_least(self, sd: float) -> Predictions:
+        """The same with no standard deviation below a number, on the Gaussian scale."""
+        return replace(self, variance=self.variance.clamp_min(sd**2))
+
     def rmse(self, y: Tensor) -> float:
         """Root of the mean squared error of the mean."""
         return (self.overall_mean - y).square().mean().sqrt().item()
@@ -68,8 +72,8 @@ class Predictions:
         return (torch.logsumexp(each + log_weight, 0) + slope).mean().item()
 
 
-def predict(model: Model, X: Tensor) -> Predictions:
-    """Predictions at ``n x d`` inputs.
+def predict(model: Model, X: Tensor, noisy: bool = True) -> Predictions:
+    """Predictions at ``n x d`` inputs, of noisy targets or of the function.
 
     Members of a `MixtureGP` keep their exact weights, which its own posterior rounds;
     they share a transform of the outcomes.
@@ -80,18 +84,18 @@ def predict(model: Model, X: Tensor) -> Predictions:
     else:
         members, weight = [model], X.new_ones(1)
     with torch.no_grad():
-        moments = torch.stack([_moments(member, X) for member in members])
+        moments = torch.stack([_moments(member, X, noisy) for member in members])
     steps = nonlinear_steps(getattr(members[0], "outcome_transform", None))
     chain = {str(number): step for number, step in enumerate(steps)}
     outcome = ChainedOutcomeTransform(**chain) if chain else None
     return Predictions(weight.to(moments), moments[:, 0], moments[:, 1], outcome)
 
 
-def _moments(model: Model, X: Tensor) -> Tensor:
-    """Mean and variance of noisy targets on the Gaussian scale, ``2 x n``."""
+def _moments(model: Model, X: Tensor, noisy: bool) -> Tensor:
+    """Mean and variance on the Gaussian scale, ``2 x n``."""
     parts = []
     for block in X.split(BLOCK):
-        posterior = model.posterior(block, observation_noise=True)
+        posterior = model.posterior(block, observation_noise=noisy)
         posterior = gaussian_part(posterior)
         parts.append(torch.stack([posterior.mean, posterior.variance]).squeeze(-1))
     return torch.cat(parts, -1)

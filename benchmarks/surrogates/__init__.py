@@ -1,0 +1,5 @@
+"""Surrogates of functions that change their character, from few evaluations."""
+
+from benchmarks.surrogates.commands import add_commands
+
+__all__ = ["add_commands"]
