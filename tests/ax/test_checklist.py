@@ -89,23 +89,35 @@ def mixed_strategy(*configs):
 
 @pytest.mark.filterwarnings("ignore:.sort_values:ax.exceptions.core.AxParameterWarning")
 @pytest.mark.filterwarnings("ignore::bokern.errors.FitWarning")
-def test_each_goes_on_elsewhere_from_json_and_from_sql(tmp_path):
+@pytest.mark.parametrize(
+    ("in_json", "in_sql"),
+    [
+        (("two objectives",), ("a choice",)),
+        pytest.param(
+            tuple(EXPERIMENTS),
+            ("one metric", "two objectives", "a choice"),
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["two", "all"],
+)
+def test_each_goes_on_elsewhere_from_json_and_from_sql(tmp_path, in_json, in_sql):
     stored, here = [], []
-    for number, kind in enumerate(EXPERIMENTS):
+    for number, kind in enumerate(in_json):
         path = tmp_path / f"{number}.json"
         client = client_of(kind)
         client.save_to_json_file(str(path))
         stored.append([str(path)])
-        ((_, parameters),) = client.get_next_trials(max_trials=1).items()
-        here.append(parameters)
+        here.append(next_of(client))
     path = tmp_path / "all.db"
     url = f"sqlite:///{path}"
     init_engine_and_session_factory(url=url)
     create_all_tables(get_engine())
-    for kind in ("one metric", "two objectives", "a choice"):
+    for kind in in_sql:
         client_of(kind, StorageConfig(url=url), name=kind)
         stored.append([str(path), kind])
-        here.append(here[list(EXPERIMENTS).index(kind)])
+        known = kind in in_json
+        here.append(here[in_json.index(kind)] if known else next_of(client_of(kind)))
     done = subprocess.run(
         [sys.executable, "-c", GO_ON, json.dumps(stored)],
         capture_output=True,
@@ -119,6 +131,12 @@ def test_each_goes_on_elsewhere_from_json_and_from_sql(tmp_path):
         assert parameters.get("kind") == expected.get("kind")
         for name in ("a", "b"):
             assert parameters[name] == pytest.approx(expected[name], abs=1e-4)
+
+
+def next_of(client):
+    """The parameters of the next trial."""
+    ((_, parameters),) = client.get_next_trials(max_trials=1).items()
+    return parameters
 
 
 @pytest.mark.parametrize("kind", ["a constraint", "two objectives", "a choice"])

@@ -22,6 +22,9 @@ pytestmark = pytest.mark.integration
 EACH_KIND = ("logei", "gp-ucb", "kg", "thompson")
 """A logarithm, a bound, one that looks at the rest of the box, a drawn function."""
 
+CHEAP = ("logei", "gp-ucb")
+"""Those that are quick to optimise."""
+
 SPACE = {"x": (0.0, 1.0), "y": (1.0, 100.0, "log")}
 
 
@@ -48,7 +51,13 @@ def run(study, count, fails):
     return study.trials
 
 
-@pytest.mark.parametrize("acquisition", EACH_KIND)
+@pytest.mark.parametrize(
+    "acquisition",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "kg" else [])
+        for name in EACH_KIND
+    ],
+)
 def test_acquisitions_of_each_kind_learn_where_evaluations_fail(acquisition):
     trials = run(study_of(acquisition), 22, lambda x, y: x > 0.5)
     modelled = trials[trials["generator"] == "Matern(2.5)"]
@@ -89,7 +98,7 @@ def test_suggestions_depend_on_the_log_alone(tmp_path):
 @pytest.mark.parametrize(
     "acquisition",
     [
-        pytest.param(name, marks=[] if name in EACH_KIND else pytest.mark.slow)
+        pytest.param(name, marks=[] if name in CHEAP else pytest.mark.slow)
         for name in ACQUISITIONS
     ],
 )
