@@ -124,7 +124,7 @@ def laplace(model: StructuredGP) -> Evidence:
         flags.append("BLIND")
     return Evidence(
         log_evidence=value,
-        inference="exact",
+        inference=model.inference,
         integration="laplace",
         standard_error=0.0,
         lower=value,

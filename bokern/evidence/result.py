@@ -30,7 +30,8 @@ class Evidence:
 
     Args:
         log_evidence: Nats, of the raw targets.
-        inference: How f is integrated: ``"exact"``.
+        inference: How f is integrated: ``"exact"``, or ``"moment-matched"`` under a
+            deep prior of three layers or more, which its first moments stand for.
         integration: How θ is: ``"map"`` (plugged in), ``"laplace"`` or ``"smc"``.
         standard_error: Of a sampled estimate, nats; 0 for deterministic ones.
         lower: Bounds or an interval, nats; equal to the value where there is none.

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from bokern import hyperpriors
 from bokern.kernels.base import Columns, StructureKernel, WrapperKernel
+from bokern.kernels.deep import ZeroMeanDeepKernel
 from bokern.kernels.exposed import Exposed
 from bokern.kernels.hyperdata import Hyperdata
 from bokern.kernels.stationary import StationaryKernel
@@ -97,6 +98,12 @@ class ConditionalDeepKernel(WrapperKernel):
     def is_stationary(self) -> bool:
         """Whether the base is and nothing is given anywhere."""
         return self.hyperdata is None and self.base_kernel.is_stationary
+
+    @property
+    def is_moment_matched(self) -> bool:
+        """Whether the base is deep itself, and taken for a Gaussian process."""
+        deep = ConditionalDeepKernel | ZeroMeanDeepKernel
+        return any(isinstance(kernel, deep) for kernel in self.base_kernel.modules())
 
     @property
     def latent_scale(self) -> Tensor:

@@ -25,7 +25,7 @@ from bokern import hyperpriors, seeding
 from bokern.errors import BokernError, ShapeError, StructureError
 from bokern.fitting import FitResult, GaussianNoise, LogPosterior, fit_map
 from bokern.fitting.log_posterior import known_noise_of
-from bokern.kernels import StructureKernel
+from bokern.kernels import ConditionalDeepKernel, StructureKernel
 from bokern.models.noise import inferred_noise, known_noise_floor
 from bokern.models.outcome_steps import recovered
 from bokern.structures import KernelSpace, Structure, as_structure
@@ -143,6 +143,15 @@ class StructuredGP(SingleTaskGP):
     def fit_result(self) -> FitResult | None:
         """What the last fit found, of a model with one outcome and no batch."""
         return self.fit_results[0] if len(self.fit_results) == 1 else None
+
+    @property
+    def inference(self) -> str:
+        """How the function is integrated out, as evidence names it."""
+        matched = any(
+            isinstance(kernel, ConditionalDeepKernel) and kernel.is_moment_matched
+            for kernel in self.covar_module.modules()
+        )
+        return "moment-matched" if matched else "exact"
 
     @property
     def raw_targets(self) -> Tensor:

@@ -326,3 +326,19 @@ def test_without_free_hyperparameters_there_is_nothing_to_integrate():
         parameter.requires_grad_(False)
     with pytest.raises(EvidenceError, match="plug_in"):
         laplace(model)
+
+
+@pytest.mark.parametrize(
+    ("structure", "inference"),
+    [
+        ("RBF()", "exact"),
+        ("DeepSE()", "exact"),
+        ("ConditionalDeep(hyperdata=2)", "exact"),
+        ("ConditionalDeep(DeepSE(), hyperdata=0)", "moment-matched"),
+        ("Linear() + ConditionalDeep(hyperdata=1, layers=3)", "moment-matched"),
+    ],
+)
+def test_three_layers_are_moment_matched(structure, inference):
+    X, y = observations()
+    model = move(model_of(structure, X, y))
+    assert laplace(model).inference == inference
