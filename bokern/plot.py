@@ -16,6 +16,7 @@ from bokern.reporting.by_structure import structure_posteriors
 from bokern.reporting.calibration import leave_one_out_calibration as calibration
 from bokern.reporting.contours import posterior_contours as contours
 from bokern.reporting.front import pareto_front as pareto
+from bokern.reporting.hidden import hidden_functions
 from bokern.reporting.history import optimization_history as history
 from bokern.reporting.importances import parameter_importances as importances
 from bokern.reporting.limits import outcome_limits as constraints
@@ -34,6 +35,7 @@ __all__ = [
     "constraints",
     "contours",
     "decomposition",
+    "hidden_functions",
     "history",
     "importances",
     "leaderboard",

@@ -38,8 +38,12 @@ OF_A_COMPARISON = (
     "variance_shares",
 )
 OF_A_MODEL = ("calibration", "contours", "importances", "slices")
-ELSEWHERE = ("caption_of", "modelled", "constraints", "pareto", "search_course")
-"""No figures, or such as need constraints, several objectives or a search."""
+ELSEWHERE = (
+    *("caption_of", "modelled", "constraints", "pareto", "search_course"),
+    "hidden_functions",
+)
+"""No figures, or such as need constraints, several objectives, a search or a deep
+structure."""
 
 
 def loss(p: dict) -> float:

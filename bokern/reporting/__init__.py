@@ -12,6 +12,7 @@ from bokern.reporting.by_structure import structure_posteriors
 from bokern.reporting.calibration import leave_one_out_calibration
 from bokern.reporting.contours import posterior_contours
 from bokern.reporting.front import pareto_front
+from bokern.reporting.hidden import hidden_functions
 from bokern.reporting.history import optimization_history
 from bokern.reporting.importances import parameter_importances
 from bokern.reporting.limits import outcome_limits
@@ -29,6 +30,7 @@ __all__ = [
     "caption_of",
     "decomposition",
     "evidence_bars",
+    "hidden_functions",
     "leave_one_out_calibration",
     "modelled",
     "optimization_history",

@@ -1,0 +1,335 @@
+"""The hidden functions of a deep structure, and the space that they make of the box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from plotly import graph_objects as go
+from plotly.subplots import make_subplots
+
+from bokern.errors import InputError
+from bokern.kernels import ConditionalDeepKernel
+from bokern.models import StructuredGP
+from bokern.reporting.axes import Axis
+from bokern.reporting.observations import Observed
+from bokern.reporting.predicting import predicted, predicted_mean
+from bokern.reporting.slices import At, reference_of
+from bokern.reporting.surrogate import Source, modelled
+from bokern.reporting.theme import (
+    ACCENT,
+    ALERT,
+    BAND,
+    COLOURS,
+    GENERATOR_COLOURS,
+    INK,
+    MUTED,
+    finish,
+    label,
+)
+
+__all__ = ["hidden_functions"]
+
+FINE, COARSE = 400, 41
+LINES = 13
+"""Of the grid that is drawn bent, along each parameter."""
+
+Places = NDArray[np.float64]
+
+
+def hidden_functions(
+    source: Source, *, at: At | None = None, outcome: str | None = None
+) -> go.Figure:
+    """The hidden functions of a conditional deep structure of one or two parameters.
+
+    Left: what is believed of them, and where they are given values. Middle: the data
+    in the space that they make of the box, in which the function is stationary; of two
+    parameters, the box's grid bent into it. Right: what the model predicts.
+
+    Args:
+        source: Whose model is drawn; see ``bokern.plot.modelled``.
+        at: Where other parameters stay, by name or in order; by default the best trial
+            of an optimisation, else the observed point nearest the median.
+        outcome: Which one of an optimisation's; the first objective by default.
+
+    Returns:
+        A figure of three panels; hidden functions are in units of the outer
+        lengthscale.
+
+    Raises:
+        InputError: If the model has no such part, or its first one reads an unordered
+            choice or more than two parameters.
+    """
+    data = modelled(source, outcome)
+    layer = _layer(data)
+    reference, _ = reference_of(data, at)
+    figure = make_subplots(
+        cols=3,
+        subplot_titles=("hidden functions", "the space they make", "prediction"),
+        horizontal_spacing=0.09,
+    )
+    draw = _line if len(layer.axes) == 1 else _plane
+    draw(figure, data, layer, reference)
+    return finish(figure, _caption(data, layer), height=400)
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A kernel, and the parameters that it reads."""
+
+    kernel: ConditionalDeepKernel
+    columns: tuple[int, ...]
+    axes: tuple[int, ...]
+
+    def latent(self, data: Observed, places: Places) -> tuple[Places, Places]:
+        """Means, m x H, and standard deviation, m, at places, m x p."""
+        model = data.model
+        X = data.inputs(places).to(next(model.parameters()))
+        mean, variance = self.kernel.latent(model.transform_inputs(X))
+        return mean.detach().cpu().numpy(), variance.detach().sqrt().cpu().numpy()
+
+    def given(self, data: Observed, reference: Places) -> Places:
+        """Where values are given, J x p."""
+        if self.kernel.hyperdata is None:
+            return np.empty((0, len(reference)))
+        units = self.kernel.hyperdata.places.detach().cpu().numpy()
+        places = np.tile(reference, (len(units), 1))
+        for column, i in zip(self.columns, self.axes, strict=True):
+            low, high = data.bounds[:, column].tolist()
+            value = low + (high - low) * units[:, column]
+            places[:, i] = 10.0**value if data.axes[i].log else value
+        return places
+
+
+def _layer(data: Observed) -> _Layer:
+    kernels = [
+        module
+        for module in getattr(data.model, "covar_module", torch.nn.Module()).modules()
+        if isinstance(module, ConditionalDeepKernel)
+    ]
+    if not kernels or not isinstance(data.model, StructuredGP):
+        raise InputError(
+            "expected a model with a part such as ConditionalDeep(), got "
+            f"{data.described or type(data.model).__name__}"
+        )
+    columns = tuple(kernels[0].columns.index.tolist())
+    owner = [i for i, axis in enumerate(data.axes) for _ in axis.columns]
+    axes = tuple(owner[column] for column in columns)
+    plain = all(len(data.axes[i].columns) == 1 for i in axes)
+    if not plain or len(axes) > 2:
+        raise InputError(
+            "expected hidden functions of one or two numbers, got of "
+            f"{[data.axes[i].name for i in dict.fromkeys(axes)]}"
+        )
+    return _Layer(kernels[0], columns, axes)
+
+
+# -- one parameter -------------------------------------------------------------------
+
+
+def _line(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -> None:
+    (i,) = layer.axes
+    grid = data.axes[i].grid(FINE)
+    places = np.tile(reference, (FINE, 1))
+    places[:, i] = grid
+    mean, sd = layer.latent(data, places)
+    given = layer.given(data, reference)
+    at_given, _ = layer.latent(data, given) if len(given) else (given, given)
+    for h in range(mean.shape[1]):
+        colour = GENERATOR_COLOURS[h % len(GENERATOR_COLOURS)]
+        low, high = mean[:, h] - 2 * sd, mean[:, h] + 2 * sd
+        _band(figure, grid, low, high, 1)
+        _curve(figure, grid, mean[:, h], colour, 1)
+        if len(given):
+            _dots(figure, given[:, i], at_given[:, h], colour, 1)
+    curve = predicted(data, places)
+    seen, _ = layer.latent(data, data.places)
+    y = data.y.numpy()
+    _points(figure, seen[:, 0], y, 2)
+    _band(figure, grid, curve.low, curve.high, 3)
+    _curve(figure, grid, curve.mean, ACCENT, 3)
+    _points(figure, data.places[:, i], y, 3)
+    target = label(data.target_name)
+    for col in (1, 3):
+        figure.update_xaxes(**data.axes[i].layout, col=col)
+    figure.update_xaxes(title={"text": "hidden function"}, col=2)
+    figure.update_yaxes(title={"text": "hidden function"}, col=1)
+    figure.update_yaxes(title={"text": target}, col=2)
+    figure.update_yaxes(title={"text": target}, col=3)
+
+
+def _band(figure: go.Figure, x: Places, low: Places, high: Places, col: int) -> None:
+    figure.add_scatter(
+        x=np.concatenate([x, x[::-1]]),
+        y=np.concatenate([low, high[::-1]]),
+        fill="toself",
+        fillcolor=BAND,
+        line={"width": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        row=1,
+        col=col,
+    )
+
+
+def _curve(figure: go.Figure, x: Places, y: Places, colour: str, col: int) -> None:
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": colour, "width": 2},
+        showlegend=False,
+        row=1,
+        col=col,
+    )
+
+
+def _points(figure: go.Figure, x: Places, y: Places, col: int) -> None:
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={"color": MUTED, "size": 5},
+        name="data",
+        showlegend=False,
+        row=1,
+        col=col,
+    )
+
+
+def _dots(figure: go.Figure, x: Places, y: Places, colour: str, col: int) -> None:
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={
+            "color": colour,
+            "size": 10,
+            "symbol": "diamond",
+            "line": {"color": "#ffffff", "width": 1.2},
+        },
+        name="given",
+        showlegend=False,
+        row=1,
+        col=col,
+    )
+
+
+# -- two parameters ------------------------------------------------------------------
+
+
+def _plane(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -> None:
+    i, j = layer.axes
+    x, y = data.axes[i].grid(COARSE), data.axes[j].grid(COARSE)
+    places = np.tile(reference, (len(y), len(x), 1))
+    places[..., i], places[..., j] = x, y[:, None]
+    flat = places.reshape(-1, len(data.axes))
+    mean, sd = layer.latent(data, flat)
+    shape = (len(y), len(x))
+    given = layer.given(data, reference)
+    _surface(figure, x, y, sd.reshape(shape), "Greys", 1)
+    if len(given):
+        _dots(figure, given[:, i], given[:, j], ALERT, 1)
+    seen, _ = layer.latent(data, data.places)
+    target = data.y.numpy()
+    if mean.shape[1] > 1:
+        bent = mean.reshape(*shape, -1)
+        for k in np.linspace(0, len(x) - 1, LINES).astype(int):
+            _thread(figure, bent[:, k, 0], bent[:, k, 1])
+        for k in np.linspace(0, len(y) - 1, LINES).astype(int):
+            _thread(figure, bent[k, :, 0], bent[k, :, 1])
+        _coloured(figure, seen[:, 0], seen[:, 1], target, 2)
+        words = ("first hidden function", "second hidden function")
+    else:
+        _points(figure, seen[:, 0], target, 2)
+        words = ("hidden function", label(data.target_name))
+    _surface(figure, x, y, predicted_mean(data, flat).reshape(shape), COLOURS, 3)
+    _coloured(figure, data.places[:, i], data.places[:, j], target, 3)
+    for col in (1, 3):
+        figure.update_xaxes(**_whole(data.axes[i]), showgrid=False, col=col)
+        figure.update_yaxes(**_whole(data.axes[j]), showgrid=False, col=col)
+    figure.update_xaxes(title={"text": words[0]}, col=2)
+    figure.update_yaxes(title={"text": words[1]}, col=2)
+
+
+def _whole(axis: Axis) -> dict[str, object]:
+    low, high = axis.low, axis.high
+    ends = list(np.log10([low, high])) if axis.log else [low, high]
+    return {"range": ends, **axis.layout}
+
+
+def _surface(
+    figure: go.Figure, x: Places, y: Places, z: Places, colours: str, col: int
+) -> None:
+    figure.add_contour(
+        x=x,
+        y=y,
+        z=z,
+        colorscale=colours,
+        showscale=False,
+        ncontours=16,
+        contours={"coloring": "heatmap"},
+        line={"width": 0.6, "color": "rgba(255, 255, 255, 0.6)"},
+        hovertemplate="%{z:.4g}<extra></extra>",
+        row=1,
+        col=col,
+    )
+
+
+def _thread(figure: go.Figure, x: Places, y: Places) -> None:
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"color": INK, "width": 1},
+        opacity=0.6,
+        hoverinfo="skip",
+        showlegend=False,
+        row=1,
+        col=2,
+    )
+
+
+def _coloured(figure: go.Figure, x: Places, y: Places, z: Places, col: int) -> None:
+    figure.add_scatter(
+        x=x,
+        y=y,
+        mode="markers",
+        marker={
+            "size": 8,
+            "color": z,
+            "colorscale": COLOURS,
+            "line": {"width": 1.2, "color": "#ffffff"},
+        },
+        name="data",
+        hovertemplate="observed %{marker.color:.5g}<extra></extra>",
+        showlegend=False,
+        row=1,
+        col=col,
+    )
+
+
+def _caption(data: Observed, layer: _Layer) -> str:
+    names = " and ".join(data.axes[i].name for i in layer.axes)
+    of = f" of the model {data.described}" if data.described else ""
+    if len(layer.axes) == 1:
+        left = (
+            "their means (lines), two standard deviations (band) and the places at "
+            "which they are given values (diamonds)"
+        )
+    else:
+        left = (
+            "their standard deviation, darker where they are less certain, and the "
+            "places at which they are given values (diamonds)"
+        )
+    middle = "the observations against the first hidden function"
+    if len(layer.axes) == 2 and layer.kernel.width > 1:
+        middle = "the observations in the plane of the first two, and the box's grid"
+    return (
+        f"Hidden functions of {names}{of}, in units of the outer lengthscale. Left: "
+        f"{left}. Middle: {middle}; where they stretch, the function varies fast. "
+        f"Right: the posterior mean and the {len(data.y)} observations, in the units "
+        f"of the data. {data.remark}"
+    ).strip()
