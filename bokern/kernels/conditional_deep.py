@@ -120,6 +120,18 @@ class ConditionalDeepKernel(WrapperKernel):
         """One minus the correlation, as exactly as the outer layer has it."""
         return self.exposed.complement(*self._difference(x1, x2, diag))
 
+    def fourth_moment(self, x1: Tensor, x2: Tensor) -> Tensor | None:
+        r"""$E f(x)^2 f(x')^2$ of row i with row i, ``... x n``, of the deep process.
+
+        A Gaussian process of the same covariance has $1 + 2 k(x, x')^2$. None where the
+        outer layer has no closed form.
+
+        References:
+            MATH section 3
+        """
+        squared = self.exposed.expected_square(*self._difference(x1, x2, True))
+        return None if squared is None else 1.0 + 2.0 * squared
+
     def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean, ``... x n x H``, and variance, ``... x n``, of the latents at x.
 

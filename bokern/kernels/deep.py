@@ -52,11 +52,23 @@ class ZeroMeanDeepKernel(ColumnKernel):
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:
         """Correlations, from the hidden layer's lengthscales and σ₁."""
+        variance = self._variance(x1, x2, diag)
+        return torch.exp(-0.5 * self.width * torch.log1p(variance))
+
+    def fourth_moment(self, x1: Tensor, x2: Tensor) -> Tensor:
+        r"""$E f(x)^2 f(x')^2$ of row i with row i, ``... x n``, of the deep process.
+
+        A Gaussian process of the same covariance has $1 + 2 k(x, x')^2$.
+        """
+        variance = 2.0 * self._variance(x1, x2, True)
+        return 1.0 + 2.0 * torch.exp(-0.5 * self.width * torch.log1p(variance))
+
+    def _variance(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
+        """Of the difference of each latent."""
         lengthscale = self.lengthscale
         z1 = self.columns.select(x1) / lengthscale
         z2 = self.columns.select(x2) / lengthscale
         square = paired_squared_distance(z1, z2) if diag else squared_distance(z1, z2)
         scale = self.latent_scale
         scale = scale[..., None] if diag else scale[..., None, None]
-        variance = -2.0 * scale.square() * torch.expm1(-0.5 * square)
-        return torch.exp(-0.5 * self.width * torch.log1p(variance))
+        return -2.0 * scale.square() * torch.expm1(-0.5 * square)

@@ -66,6 +66,12 @@ class Exposed(ABC):
         """One minus the expected correlation."""
         return 1.0 - self.expected(mean, variance, width, values)
 
+    def expected_square(
+        self, mean: Tensor, variance: Tensor, width: int, values: Mapping[str, Tensor]
+    ) -> Tensor | None:
+        """Expected square of the correlation; None where there is no closed form."""
+        return None
+
 
 class ExposedRBF(Exposed):
     r"""$(1+v)^{-H/2} \exp(-|\mu|^2 / (2 (1+v)))$.
@@ -87,6 +93,12 @@ class ExposedRBF(Exposed):
     ) -> Tensor:
         """Without subtracting near-equal numbers."""
         return -torch.expm1(self._log(mean, variance, width))
+
+    def expected_square(
+        self, mean: Tensor, variance: Tensor, width: int, values: Mapping[str, Tensor]
+    ) -> Tensor:
+        """The square is one of a lengthscale √2 times shorter."""
+        return self.expected(2.0 * mean, 2.0 * variance, width, values)
 
     def _log(self, mean: Tensor, variance: Tensor, width: int) -> Tensor:
         return -0.5 * (width * torch.log1p(variance) + mean / (1.0 + variance))

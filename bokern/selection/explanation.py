@@ -13,6 +13,7 @@ from bokern.models import StructuredGP
 from bokern.selection.axes import number, percent, probability
 from bokern.selection.candidate import Candidate
 from bokern.selection.component import Component, Parts
+from bokern.selection.gaussianity import gaussianity_sentence
 from bokern.selection.units import Units
 from bokern.selection.verdict import Rival, flag_sentence, tried_sentence
 
@@ -54,6 +55,8 @@ class Explanation:
         rival: The runner-up, or the best if that is another; None of one alone.
         flags: Of the structure.
         tried: How many structures were tried, in a sentence.
+        gaussianity: How far deep parts are from Gaussian processes, in a sentence;
+            empty without any.
     """
 
     structure: str
@@ -71,6 +74,7 @@ class Explanation:
     rival: Rival | None
     flags: tuple[str, ...]
     tried: str
+    gaussianity: str = ""
 
     @property
     def headline(self) -> str:
@@ -114,7 +118,7 @@ class Explanation:
         n = len(self.data.y)
         if n < self.rows:
             note += f" All is taken from {n:,} of {self.rows:,} rows, drawn at random."
-        return note
+        return f"{note} {self.gaussianity}".strip()
 
     @property
     def _noise(self) -> str:
@@ -204,6 +208,7 @@ def explain(
         rival=rival,
         flags=candidate.evidence.flags,
         tried=tried_sentence(found.trace, len(found.candidates), len(found.failures)),
+        gaussianity=gaussianity_sentence(model),
     )
 
 

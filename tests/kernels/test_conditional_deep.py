@@ -206,6 +206,34 @@ def test_three_layers_by_the_recursion_in_floats():
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=JITTER)
 
 
+@pytest.mark.parametrize("zero", [True, False], ids=["nothing given", "given"])
+def test_fourth_moments_by_draws_of_the_deep_process(zero):
+    """Draws of the hidden functions, then of the outer one, at two points."""
+    if zero:
+        kernel = ZeroMeanDeepKernel(every(2), 2)
+        kernel.lengthscale = torch.tensor([LENGTHSCALES], dtype=torch.float64)
+        kernel.initialize_hyperparameter("latent_scale", 0.8)
+        k1 = covariances.rbf(LENGTHSCALES)
+        means = np.zeros((5, 2))
+        covariance = 0.64 * covariances.matrix(k1, x, x).numpy()
+    else:
+        kernel = make(WhitenedHyperdata, identity=True)
+        means, covariance = hidden(kernel, given_by(kernel, True), True)
+    rng = np.random.default_rng(0)
+    draws = 400_000
+    root = np.linalg.cholesky(covariance[:2, :2] + 1e-12 * np.eye(2))
+    noise = rng.standard_normal((draws, 2, 2))
+    latent = means[:2] + np.einsum("ij,djh->dih", root, noise)
+    k = deep.rbf(latent[:, 0] - latent[:, 1])
+    first, second = rng.standard_normal((2, draws))
+    f, g = first, k * first + np.sqrt(1.0 - k**2) * second
+    sample = f**2 * g**2
+    found = kernel.fourth_moment(x[:1], x[1:2]).item()
+    assert found == pytest.approx(sample.mean(), abs=5 * sample.std() / draws**0.5)
+    plain = 1.0 + 2.0 * kernel.forward(x[:1], x[1:2]).item() ** 2
+    assert found > plain
+
+
 def test_positive_semi_definite_at_500_random_settings():
     """Hyperparameters far out, one to three layers, points in clusters and copies."""
     generator = torch.Generator().manual_seed(0)
