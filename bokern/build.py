@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from botorch.models.transforms import Normalize
 from gpytorch.means import ZeroMean
 from torch import Tensor
 
-from bokern.errors import InputError, StorageError, StructureError
+from bokern.errors import FitWarning, InputError, StorageError, StructureError
 from bokern.fitting import FitResult
 from bokern.inputs import Bounds, Observations, is_whole, read_observations
 from bokern.models import StructuredGP
@@ -18,7 +19,7 @@ from bokern.models.outcome import YEO_JOHNSON, outcome_transform
 from bokern.models.outcome_power import fit_power
 from bokern.models.outcome_steps import nonlinear_steps
 from bokern.models.warm_start import transferred_start as transferred_start
-from bokern.structures import Structure, as_structure
+from bokern.structures import ConditionalDeep, Structure, as_structure
 
 MEANS = ("constant", "zero")
 
@@ -116,6 +117,8 @@ def unfitted(
         )
     given = as_structure(structure)
     resolved = given.resolve(data.column_names)
+    if objective == "ml":
+        _warn_of_hyperdata(resolved)
     low, high = data.bounds.tolist()
     for group in resolved.groups():
         group.check_bounds(low, high, data.column_names)
@@ -138,6 +141,20 @@ def unfitted(
     model.target_name = data.target_name
     model.bounds = data.bounds
     return model
+
+
+def _warn_of_hyperdata(structure: Structure) -> None:
+    """Type-II maximum likelihood is for published figures, above all with hyperdata."""
+    deep = (n for n in structure.nodes() if isinstance(n, ConditionalDeep))
+    count = sum(node.hyperdata for node in deep)
+    if count:
+        warnings.warn(
+            f"maximum likelihood overfits {count} hyperdata: predictions from few data "
+            "may be certain and wrong; use objective='map' unless you reproduce "
+            "published figures",
+            FitWarning,
+            stacklevel=5,
+        )
 
 
 def lifted_start(child: StructuredGP, parent: StructuredGP) -> Tensor:

@@ -7,7 +7,7 @@ from gpytorch.means import ZeroMean
 
 import bokern
 from bokern.build import lifted_start, set_theta, unfitted
-from bokern.errors import InputError, StructureError
+from bokern.errors import FitWarning, InputError, StructureError
 from bokern.evidence import laplace, log_jacobian
 from bokern.inputs import read_observations
 from bokern.models.yeo_johnson import YeoJohnson
@@ -168,3 +168,12 @@ def test_a_structure_that_is_not_contained_lifts_nothing(data):
     with pytest.raises(StructureError, match="does not contain"):
         lifted_start(unfitted("Kumaraswamy(RBF())", data), parent)
     assert not parse("Kumaraswamy(RBF())").contains(parse("Periodic()"))
+
+
+def test_maximum_likelihood_of_hyperdata_is_warned_of(data):
+    X, y = data.X, data.y
+    with pytest.warns(FitWarning, match="maximum likelihood overfits 3 hyperdata"):
+        unfitted("ConditionalDeep(hyperdata=3)", data, objective="ml")
+    with pytest.warns(FitWarning, match="objective='map'") as caught:
+        bokern.fit("ConditionalDeep(hyperdata=1)", X, y, objective="ml", starts=1)
+    assert caught[0].filename == __file__
