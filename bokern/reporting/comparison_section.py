@@ -13,8 +13,10 @@ from bokern.reporting.digits import general, nats, percent
 from bokern.reporting.drawing import Drawing, drawn
 from bokern.reporting.findings import Findings, Tried, findings, tried
 from bokern.reporting.flags import meanings
+from bokern.reporting.hidden import has_hidden_functions, hidden_functions
 from bokern.reporting.results import ComparisonLike
 from bokern.reporting.slices import posterior_slices
+from bokern.reporting.surrogate import Source
 
 __all__ = ["ComparisonSection", "comparison_section"]
 
@@ -73,7 +75,7 @@ def comparison_section(
         tried=tried(found),
         drawings=[
             drawn("Log evidence", lambda: evidence_bars(found)),
-            *([] if is_part else [_posterior(found, at)]),
+            *([] if is_part else [_posterior(found, at), *hidden(found)]),
             *_rivals(found, at),
             *([] if is_part else [_calibration(found)]),
         ],
@@ -83,6 +85,13 @@ def comparison_section(
 
 def _posterior(found: ComparisonLike, at: Sequence[float] | None) -> Drawing:
     return drawn("Posterior", lambda: posterior_slices(found, at=at))
+
+
+def hidden(source: Source) -> list[Drawing]:
+    """The hidden functions of a model, if it has any that can be drawn."""
+    if not has_hidden_functions(source):
+        return []
+    return [drawn("Hidden functions", lambda: hidden_functions(source))]
 
 
 def _calibration(found: ComparisonLike) -> Drawing:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
-from bokern.errors import InputError
+from bokern.errors import BokernError, InputError
 from bokern.kernels import ConditionalDeepKernel
 from bokern.models import StructuredGP
 from bokern.reporting.axes import Axis
@@ -30,7 +30,7 @@ from bokern.reporting.theme import (
     label,
 )
 
-__all__ = ["hidden_functions"]
+__all__ = ["has_hidden_functions", "hidden_functions"]
 
 FINE, COARSE = 400, 41
 LINES = 13
@@ -73,6 +73,15 @@ def hidden_functions(
     draw = _line if len(layer.axes) == 1 else _plane
     draw(figure, data, layer, reference)
     return finish(figure, _caption(data, layer), height=400)
+
+
+def has_hidden_functions(source: Source, outcome: str | None = None) -> bool:
+    """Whether there are any that `hidden_functions` draws."""
+    try:
+        _layer(modelled(source, outcome))
+    except BokernError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

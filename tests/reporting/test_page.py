@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -74,6 +75,15 @@ def test_one_offline_file_with_plotly_once(
     loaded = [name for name, _ in page.attributes if name in ("src", "href")]
     assert loaded == []
     assert os.listdir(tmp_path) == ["r.html"]
+
+
+def test_hidden_functions_are_drawn_where_there_are_any(tmp_path: Path) -> None:
+    found = make_comparison(1, structure="ConditionalDeep(hyperdata=3)")
+    found.model = partial(found.model, "ConditionalDeep(hyperdata=3)")  # type: ignore[method-assign]
+    text = report(found, path=tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Hidden functions" in text
+    text = report(make_comparison(1), path=tmp_path / "r.html").read_text()
+    assert "Hidden functions" not in text
 
 
 def test_only_its_own_two_scripts_may_run(
