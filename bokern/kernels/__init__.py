@@ -11,22 +11,8 @@ from bokern.kernels.change_point import ChangePointKernel
 from bokern.kernels.composite import ProductKernel, SumKernel
 from bokern.kernels.conditional_deep import ConditionalDeepKernel
 from bokern.kernels.deep import ZeroMeanDeepKernel
-from bokern.kernels.exposed import (
-    Exposed,
-    ExposedCosine,
-    ExposedMatern,
-    ExposedPeriodic,
-    ExposedRationalQuadratic,
-    ExposedRBF,
-    ExposedSpectralMixture,
-)
-from bokern.kernels.hyperdata import (
-    FreeHyperdata,
-    Hyperdata,
-    NetworkHyperdata,
-    WhitenedHyperdata,
-    spread_places,
-)
+from bokern.kernels.exposed import EXPOSED, Exposed
+from bokern.kernels.hyperdata import HYPERDATA, Hyperdata, spread_places
 from bokern.kernels.input_warp import KumaraswamyKernel
 from bokern.kernels.linear import LinearKernel
 from bokern.kernels.periodic import PeriodicKernel
@@ -39,23 +25,17 @@ from bokern.kernels.stationary import (
 from bokern.kernels.view_sum import ViewSumKernel, without_symmetry
 
 __all__ = [
+    "EXPOSED",
+    "HYPERDATA",
     "ChangePointKernel",
     "ColumnKernel",
     "Columns",
     "ConditionalDeepKernel",
     "Exposed",
-    "ExposedCosine",
-    "ExposedMatern",
-    "ExposedPeriodic",
-    "ExposedRBF",
-    "ExposedRationalQuadratic",
-    "ExposedSpectralMixture",
-    "FreeHyperdata",
     "Hyperdata",
     "KumaraswamyKernel",
     "LinearKernel",
     "MaternKernel",
-    "NetworkHyperdata",
     "OutputscaleKernel",
     "PeriodicKernel",
     "ProductKernel",
@@ -65,7 +45,6 @@ __all__ = [
     "StructureKernel",
     "SumKernel",
     "ViewSumKernel",
-    "WhitenedHyperdata",
     "WrapperKernel",
     "ZeroMeanDeepKernel",
     "spread_places",

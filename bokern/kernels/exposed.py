@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 import torch
 from gpytorch.priors import Prior
@@ -282,6 +283,19 @@ class ExposedSpectralMixture(Exposed):
             wave = b.rsqrt() * exponent.exp() * torch.cos(w * mean / b)
             total = total + weight * wave
         return total / sum(weights)
+
+
+EXPOSED: Mapping[str, Callable[[], Exposed]] = {
+    "rbf": ExposedRBF,
+    "matern-1.5": partial(ExposedMatern, 1.5),
+    "matern-2.5": partial(ExposedMatern, 2.5),
+    "rational-quadratic": ExposedRationalQuadratic,
+    "cosine": ExposedCosine,
+    "squared-cosine": partial(ExposedCosine, squared=True),
+    "periodic": ExposedPeriodic,
+    "spectral-mixture": ExposedSpectralMixture,
+}
+"""Outer layers by name."""
 
 
 def _bessel_shares(lengthscale: Tensor) -> list[Tensor]:

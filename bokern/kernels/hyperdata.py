@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -13,16 +14,21 @@ SEED = 0
 
 
 class Hyperdata(nn.Module):
-    """Places in the unit cube, and values of H latents there.
+    r"""Places in the unit cube, and values of H latents there.
 
     A plain module, so that GPyTorch's batch indexing leaves the places alone.
 
     Args:
         places: ``J x d``.
         width: Number H of latents.
+
+    Attributes:
+        straight: Hyperparameters that give the prior mean itself, $u = \mu(Z)$, where
+            they are 0.
     """
 
     places: Tensor
+    straight: ClassVar[tuple[str, ...]]
 
     def __init__(self, places: Tensor, width: int) -> None:
         super().__init__()
@@ -47,6 +53,8 @@ class Hyperdata(nn.Module):
 class WhitenedHyperdata(Hyperdata):
     r"""$u = \mu(Z) + \sigma_1 L w$: the prior of the layer itself."""
 
+    straight = ("whitened",)
+
     @property
     def hyperparameters(self) -> Mapping[str, tuple[int, ...]]:
         """Values of w, J x H."""
@@ -59,6 +67,8 @@ class WhitenedHyperdata(Hyperdata):
 
 class FreeHyperdata(Hyperdata):
     r"""$u = \mu(Z) + \sigma_1 e$: each value by itself, not bound to others."""
+
+    straight = ("offset",)
 
     @property
     def hyperparameters(self) -> Mapping[str, tuple[int, ...]]:
@@ -83,6 +93,8 @@ class NetworkHyperdata(Hyperdata):
         [CDGP] section 3.3
     """
 
+    straight = ("output_weight", "output_bias")
+
     def __init__(self, places: Tensor, width: int, units: int = 5) -> None:
         super().__init__(places, width)
         self.units = units
@@ -104,6 +116,14 @@ class NetworkHyperdata(Hyperdata):
         offset = hidden @ values["output_weight"] + values["output_bias"]
         offset = offset.expand(*factor.shape[:-1], self.width)
         return torch.linalg.solve_triangular(factor, offset, upper=False)
+
+
+HYPERDATA: Mapping[str, type[Hyperdata]] = {
+    "whitened": WhitenedHyperdata,
+    "free": FreeHyperdata,
+    "network": NetworkHyperdata,
+}
+"""What is learned of hyperdata, by name."""
 
 
 def spread_places(

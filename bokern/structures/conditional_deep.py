@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from bokern.errors import StructureError
 from bokern.kernels import (
+    EXPOSED,
+    HYPERDATA,
     ConditionalDeepKernel,
-    Exposed,
-    ExposedCosine,
-    ExposedMatern,
-    ExposedPeriodic,
-    ExposedRationalQuadratic,
-    ExposedRBF,
-    ExposedSpectralMixture,
-    FreeHyperdata,
-    Hyperdata,
-    NetworkHyperdata,
     StructureKernel,
-    WhitenedHyperdata,
     spread_places,
 )
 from bokern.structures.base import KernelSpace, Layout, Place, Structure, check_part
@@ -29,25 +20,6 @@ from bokern.structures.deep import MAX_WIDTH, DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.warped import _wrap_family
 from bokern.views.groups import Group
-
-EXPOSED: Mapping[str, Callable[[], Exposed]] = {
-    "rbf": ExposedRBF,
-    "matern-1.5": lambda: ExposedMatern(1.5),
-    "matern-2.5": lambda: ExposedMatern(2.5),
-    "rational-quadratic": ExposedRationalQuadratic,
-    "cosine": ExposedCosine,
-    "squared-cosine": lambda: ExposedCosine(squared=True),
-    "periodic": ExposedPeriodic,
-    "spectral-mixture": ExposedSpectralMixture,
-}
-"""Outer layers by name."""
-
-FORMS: Mapping[str, type[Hyperdata]] = {
-    "whitened": WhitenedHyperdata,
-    "free": FreeHyperdata,
-    "network": NetworkHyperdata,
-}
-"""What is learned of the hyperdata."""
 
 MEANS = ("identity", "zero")
 MAX_HYPERDATA, MAX_LAYERS, MAX_REACH = 200, 5, 10.0
@@ -104,7 +76,7 @@ class ConditionalDeep(Structure):
             )
         _check_choice("exposed", self.exposed, EXPOSED)
         _check_choice("mean", self.mean, MEANS)
-        _check_choice("form", self.form, FORMS)
+        _check_choice("form", self.form, HYPERDATA)
         number = isinstance(self.reach, int | float) and self.reach is not True
         if not number or not 1.0 <= self.reach <= MAX_REACH:
             raise StructureError(
@@ -198,7 +170,7 @@ class ConditionalDeep(Structure):
         given = None
         if self.hyperdata:
             places = spread_places(self.hyperdata, read, space.dim, self.reach)
-            given = FORMS[self.form](places, width)
+            given = HYPERDATA[self.form](places, width)
         base = self.base.correlation(space)
         return ConditionalDeepKernel(base, exposed, given, columns, identity, width)
 
@@ -210,39 +182,41 @@ class ConditionalDeep(Structure):
     @property
     def plain(self) -> Structure | None:
         """The structure to which it reduces while the hidden functions do not bend."""
-        leaves: dict[str, type[Structure]] = {
-            "rbf": RBF,
-            "rational-quadratic": RationalQuadratic,
-        }
         if self.mean == "zero" or not isinstance(self.base, RBF | Matern):
             return None
-        if self.exposed.startswith("matern-"):
-            nu = float(self.exposed.removeprefix("matern-"))
-            return Matern(nu, columns=self.base.columns)
+        leaves = {
+            "rbf": RBF(),
+            "rational-quadratic": RationalQuadratic(),
+            "matern-1.5": Matern(1.5),
+            "matern-2.5": Matern(2.5),
+        }
         leaf = leaves.get(self.exposed)
-        return None if leaf is None else leaf(columns=self.base.columns)  # type: ignore[call-arg]
+        return leaf and replace(leaf, columns=self.base.columns).canonical()
 
     @property
-    def unbent(self) -> Mapping[str, float]:
-        """Raw values at which it is `plain`."""
-        learned = {"whitened": ("whitened",), "free": ("offset",)}
-        names = learned.get(self.form, ("output_weight", "output_bias"))
-        given = {f"raw_{name}": 0.0 for name in names if self.hyperdata}
-        return {"raw_latent_scale": LEAST_SCALE, **given}
+    def straight(self) -> tuple[Mapping[str, str], Mapping[str, float]]:
+        """How it stands where it is `plain`.
+
+        Returns:
+            Names of its own raw hyperparameters → names in the plain kernel, and raw
+            values of the others.
+        """
+        names = {"raw_mean_lengthscale": "raw_lengthscale"}
+        if self.exposed == "rational-quadratic":
+            names["raw_alpha"] = "raw_alpha"
+        given = HYPERDATA[self.form].straight if self.hyperdata else ()
+        zeros = dict.fromkeys((f"raw_{name}" for name in given), 0.0)
+        return names, {"raw_latent_scale": LEAST_SCALE, **zeros}
 
     def _lift(
         self, parent: Structure
     ) -> tuple[dict[str, str], dict[str, float]] | None:
-        if self.plain is None or self.plain.canonical() != parent:
+        if self.plain != parent:
             return None
-        own = "base_kernel."
-        names = {
-            "raw_outputscale": "raw_outputscale",
-            f"{own}raw_mean_lengthscale": f"{own}raw_lengthscale",
-        }
-        if self.exposed == "rational-quadratic":
-            names[f"{own}raw_alpha"] = f"{own}raw_alpha"
-        return names, {own + name: value for name, value in self.unbent.items()}
+        own, (names, values) = "base_kernel.", self.straight
+        carried = {own + here: own + there for here, there in names.items()}
+        carried["raw_outputscale"] = "raw_outputscale"
+        return carried, {own + name: value for name, value in values.items()}
 
 
 def _check_base(base: Structure) -> None:

@@ -213,11 +213,11 @@ def _deep(child: Node, parent: Node, gain: LogScale) -> Match:
         alike = c == replace(p, base=c.base)
         own = {child.path: parent.path} if alike else {}
         return _joined([base], Transfer(own, exact=alike), bonus=WRAPPER)
-    unbent = {child.path + name: value for name, value in c.unbent.items()}
-    lengthscales = f"{child.path}raw_mean_lengthscale", f"{parent.path}raw_lengthscale"
-    exact = c.plain is not None and c.plain.canonical() == p
-    own = dict([lengthscales]) if exact else {}
-    return _joined([Match(owed=gain)], Transfer(own, identity=unbent, exact=exact))
+    names, values = c.straight
+    exact = c.plain == p
+    own = {child.path + k: parent.path + v for k, v in names.items() if exact}
+    straight = {child.path + name: value for name, value in values.items()}
+    return _joined([Match(owed=gain)], Transfer(own, identity=straight, exact=exact))
 
 
 def _wrappers(child: Node, parent: Node, gain: LogScale) -> Match:

@@ -8,16 +8,9 @@ from bokern.kernels import (
     ChangePointKernel,
     Columns,
     ConditionalDeepKernel,
-    ExposedMatern,
-    ExposedPeriodic,
-    ExposedRationalQuadratic,
-    ExposedRBF,
-    ExposedSpectralMixture,
-    FreeHyperdata,
     KumaraswamyKernel,
     LinearKernel,
     MaternKernel,
-    NetworkHyperdata,
     OutputscaleKernel,
     PeriodicKernel,
     ProductKernel,
@@ -26,10 +19,17 @@ from bokern.kernels import (
     StructureKernel,
     SumKernel,
     ViewSumKernel,
-    WhitenedHyperdata,
     ZeroMeanDeepKernel,
     spread_places,
 )
+from bokern.kernels.exposed import (
+    ExposedMatern,
+    ExposedPeriodic,
+    ExposedRationalQuadratic,
+    ExposedRBF,
+    ExposedSpectralMixture,
+)
+from bokern.kernels.hyperdata import FreeHyperdata, NetworkHyperdata, WhitenedHyperdata
 from bokern.views import Orbit, cyclic, reflections
 
 

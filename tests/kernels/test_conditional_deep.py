@@ -11,16 +11,13 @@ import torch
 from bokern.kernels import (
     Columns,
     ConditionalDeepKernel,
-    ExposedMatern,
-    ExposedRBF,
-    FreeHyperdata,
     MaternKernel,
-    NetworkHyperdata,
     RBFKernel,
-    WhitenedHyperdata,
     ZeroMeanDeepKernel,
     spread_places,
 )
+from bokern.kernels.exposed import ExposedMatern, ExposedRBF
+from bokern.kernels.hyperdata import FreeHyperdata, NetworkHyperdata, WhitenedHyperdata
 from tests import tolerances
 from tests.kernels.examples import every, points
 from tests.oracles import covariances, deep

@@ -97,8 +97,7 @@ def test_one_latent(layer):
 
 
 @pytest.mark.parametrize("name", [n for n, (e, *_) in LAYERS.items() if e.is_radial])
-def test_several_latents_by_the_noncentral_law_of_their_distance(name):
-    """Two latents, by quadrature in the plane."""
+def test_two_latents_by_quadrature_in_the_plane(name):
     exposed, values, outer, tolerance = LAYERS[name]
     step = 0.02
     line = np.arange(-8.0, 8.0 + step / 2, step)

@@ -522,7 +522,7 @@ def test_layers_are_written_out():
 
 @pytest.mark.parametrize("form", ["whitened", "free", "network"])
 @pytest.mark.parametrize("exposed", ["rbf", "matern-2.5", "rational-quadratic"])
-def test_unbent_it_is_the_plain_kernel(form, exposed):
+def test_while_it_does_not_bend_it_is_the_plain_kernel(form, exposed):
     structure = ConditionalDeep(form=form, exposed=exposed)
     kernel, plain = (s.kernel(KernelSpace(2)) for s in (structure, structure.plain))
     randomise(plain)

@@ -115,6 +115,12 @@ def covariances(model, theta):
 
 EXACT = [
     ("RBF()", "Kumaraswamy(RBF())"),
+    ("RBF()", "ConditionalDeep()"),
+    ("RBF(columns=[1])", "ConditionalDeep(RBF(columns=[1]), form='network')"),
+    (
+        "Linear() + RationalQuadratic()",
+        "Linear() + ConditionalDeep(exposed='rational-quadratic', form='free')",
+    ),
     ("RBF()", "RBF() + Periodic(columns=[1])"),
     ("RBF()", "Kumaraswamy(RBF() + Linear(), columns=[2])"),
     ("RBF()", "RBF() * Periodic(columns=[0])"),
