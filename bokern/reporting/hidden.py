@@ -5,23 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
 from bokern.errors import BokernError, InputError
-from bokern.kernels import ConditionalDeepKernel
+from bokern.kernels import ConditionalDeepKernel, KumaraswamyKernel
 from bokern.models import StructuredGP
 from bokern.reporting.axes import Axis
 from bokern.reporting.observations import Observed
-from bokern.reporting.predicting import predicted, predicted_mean
-from bokern.reporting.slices import At, reference_of
+from bokern.reporting.predicting import Predicted, predicted, predicted_mean
+from bokern.reporting.slices import At, band_and_mean, reference_of
 from bokern.reporting.surrogate import Source, modelled
 from bokern.reporting.theme import (
     ACCENT,
     ALERT,
-    BAND,
     COLOURS,
     GENERATOR_COLOURS,
     INK,
@@ -59,8 +57,8 @@ def hidden_functions(
         lengthscale.
 
     Raises:
-        InputError: If the model has no such part, or its first one reads an unordered
-            choice or more than two parameters.
+        InputError: If the model has no such part, or its first one reads warped
+            parameters, an unordered choice, or more than two.
     """
     data = modelled(source, outcome)
     layer = _layer(data)
@@ -113,17 +111,22 @@ class _Layer:
 
 
 def _layer(data: Observed) -> _Layer:
-    kernels = [
-        module
-        for module in getattr(data.model, "covar_module", torch.nn.Module()).modules()
-        if isinstance(module, ConditionalDeepKernel)
-    ]
-    if not kernels or not isinstance(data.model, StructuredGP):
+    model = data.model
+    modules = model.covar_module.modules() if isinstance(model, StructuredGP) else ()
+    kernels = list(modules)
+    kernel = next((k for k in kernels if isinstance(k, ConditionalDeepKernel)), None)
+    if kernel is None:
         raise InputError(
             "expected a model with a part such as ConditionalDeep(), got "
-            f"{data.described or type(data.model).__name__}"
+            f"{data.described or type(model).__name__}"
         )
-    columns = tuple(kernels[0].columns.index.tolist())
+    warps = (k for k in kernels if isinstance(k, KumaraswamyKernel))
+    if any(kernel is part for warp in warps for part in warp.modules()):
+        raise InputError(
+            "expected hidden functions of the parameters themselves, got some of "
+            f"warped ones: {data.described}"
+        )
+    columns = tuple(kernel.columns.index.tolist())
     owner = [i for i, axis in enumerate(data.axes) for _ in axis.columns]
     axes = tuple(owner[column] for column in columns)
     plain = all(len(data.axes[i].columns) == 1 for i in axes)
@@ -132,7 +135,7 @@ def _layer(data: Observed) -> _Layer:
             "expected hidden functions of one or two numbers, got of "
             f"{[data.axes[i].name for i in dict.fromkeys(axes)]}"
         )
-    return _Layer(kernels[0], columns, axes)
+    return _Layer(kernel, columns, axes)
 
 
 # -- one parameter -------------------------------------------------------------------
@@ -146,20 +149,17 @@ def _line(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -
     mean, sd = layer.latent(data, places)
     given = layer.given(data, reference)
     at_given, _ = layer.latent(data, given) if len(given) else (given, given)
-    for h in range(mean.shape[1]):
+    for h, f in enumerate(mean.T):
         colour = GENERATOR_COLOURS[h % len(GENERATOR_COLOURS)]
-        low, high = mean[:, h] - 2 * sd, mean[:, h] + 2 * sd
-        _band(figure, grid, low, high, 1)
-        _curve(figure, grid, mean[:, h], colour, 1)
+        curve = Predicted(f, f - 2 * sd, f + 2 * sd, skewed=False)
+        _curve(figure, grid, curve, colour, 1)
         if len(given):
-            _dots(figure, given[:, i], at_given[:, h], colour, 1)
-    curve = predicted(data, places)
+            _markers(figure, given[:, i], at_given[:, h], 1, "given", colour)
     seen, _ = layer.latent(data, data.places)
     y = data.y.numpy()
-    _points(figure, seen[:, 0], y, 2)
-    _band(figure, grid, curve.low, curve.high, 3)
-    _curve(figure, grid, curve.mean, ACCENT, 3)
-    _points(figure, data.places[:, i], y, 3)
+    _markers(figure, seen[:, 0], y, 2)
+    _curve(figure, grid, predicted(data, places), ACCENT, 3)
+    _markers(figure, data.places[:, i], y, 3)
     target = label(data.target_name)
     for col in (1, 3):
         figure.update_xaxes(**data.axes[i].layout, col=col)
@@ -169,57 +169,37 @@ def _line(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -
     figure.update_yaxes(title={"text": target}, col=3)
 
 
-def _band(figure: go.Figure, x: Places, low: Places, high: Places, col: int) -> None:
-    figure.add_scatter(
-        x=np.concatenate([x, x[::-1]]),
-        y=np.concatenate([low, high[::-1]]),
-        fill="toself",
-        fillcolor=BAND,
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
-        row=1,
-        col=col,
-    )
+def _curve(
+    figure: go.Figure, grid: Places, curve: Predicted, colour: str, col: int
+) -> None:
+    band, mean = band_and_mean(grid, curve)
+    band.update(hoverinfo="skip", showlegend=False)
+    mean.update(line={"color": colour}, showlegend=False)
+    figure.add_traces([band, mean], rows=1, cols=col)
 
 
-def _curve(figure: go.Figure, x: Places, y: Places, colour: str, col: int) -> None:
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": colour, "width": 2},
-        showlegend=False,
-        row=1,
-        col=col,
-    )
-
-
-def _points(figure: go.Figure, x: Places, y: Places, col: int) -> None:
+def _markers(
+    figure: go.Figure,
+    x: Places,
+    y: Places,
+    col: int,
+    name: str = "data",
+    colour: str | Places = MUTED,
+) -> None:
+    """Observations, in the colours of their values if given; or where latents are."""
+    marker: dict[str, object] = {"color": colour, "size": 5}
+    if name == "given" or not isinstance(colour, str):
+        marker |= {"size": 9, "line": {"color": "#ffffff", "width": 1.2}}
+    if name == "given":
+        marker |= {"symbol": "diamond"}
+    if not isinstance(colour, str):
+        marker |= {"colorscale": COLOURS}
     figure.add_scatter(
         x=x,
         y=y,
         mode="markers",
-        marker={"color": MUTED, "size": 5},
-        name="data",
-        showlegend=False,
-        row=1,
-        col=col,
-    )
-
-
-def _dots(figure: go.Figure, x: Places, y: Places, colour: str, col: int) -> None:
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={
-            "color": colour,
-            "size": 10,
-            "symbol": "diamond",
-            "line": {"color": "#ffffff", "width": 1.2},
-        },
-        name="given",
+        marker=marker,
+        name=name,
         showlegend=False,
         row=1,
         col=col,
@@ -240,7 +220,7 @@ def _plane(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) 
     given = layer.given(data, reference)
     _surface(figure, x, y, sd.reshape(shape), "Greys", 1)
     if len(given):
-        _dots(figure, given[:, i], given[:, j], ALERT, 1)
+        _markers(figure, given[:, i], given[:, j], 1, "given", ALERT)
     seen, _ = layer.latent(data, data.places)
     target = data.y.numpy()
     if mean.shape[1] > 1:
@@ -249,13 +229,13 @@ def _plane(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) 
             _thread(figure, bent[:, k, 0], bent[:, k, 1])
         for k in np.linspace(0, len(y) - 1, LINES).astype(int):
             _thread(figure, bent[k, :, 0], bent[k, :, 1])
-        _coloured(figure, seen[:, 0], seen[:, 1], target, 2)
+        _markers(figure, seen[:, 0], seen[:, 1], 2, colour=target)
         words = ("first hidden function", "second hidden function")
     else:
-        _points(figure, seen[:, 0], target, 2)
+        _markers(figure, seen[:, 0], target, 2)
         words = ("hidden function", label(data.target_name))
     _surface(figure, x, y, predicted_mean(data, flat).reshape(shape), COLOURS, 3)
-    _coloured(figure, data.places[:, i], data.places[:, j], target, 3)
+    _markers(figure, data.places[:, i], data.places[:, j], 3, colour=target)
     for col in (1, 3):
         figure.update_xaxes(**_whole(data.axes[i]), showgrid=False, col=col)
         figure.update_yaxes(**_whole(data.axes[j]), showgrid=False, col=col)
@@ -298,25 +278,6 @@ def _thread(figure: go.Figure, x: Places, y: Places) -> None:
         showlegend=False,
         row=1,
         col=2,
-    )
-
-
-def _coloured(figure: go.Figure, x: Places, y: Places, z: Places, col: int) -> None:
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={
-            "size": 8,
-            "color": z,
-            "colorscale": COLOURS,
-            "line": {"width": 1.2, "color": "#ffffff"},
-        },
-        name="data",
-        hovertemplate="observed %{marker.color:.5g}<extra></extra>",
-        showlegend=False,
-        row=1,
-        col=col,
     )
 
 

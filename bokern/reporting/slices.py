@@ -16,7 +16,7 @@ from bokern.reporting.predicting import Predicted, predicted
 from bokern.reporting.surrogate import Source, modelled
 from bokern.reporting.theme import ACCENT, BAND, MUTED, finish, label
 
-__all__ = ["along", "posterior_slices", "reference_of"]
+__all__ = ["along", "band_and_mean", "posterior_slices", "reference_of"]
 
 FINE = 600
 COARSE = 121
@@ -157,7 +157,7 @@ def _traces(
     curve: Predicted,
     first: bool,
 ) -> list[go.Scatter]:
-    draw = _bars if data.axes[i].values else _band
+    draw = _bars if data.axes[i].values else band_and_mean
     band, mean = draw(grid, curve)
     band.update(
         name=BAND_NAMES[curve.skewed],
@@ -169,7 +169,8 @@ def _traces(
     return [band, mean, observed_along(data, reference, i, first)]
 
 
-def _band(grid: Places, curve: Predicted) -> tuple[go.Scatter, go.Scatter]:
+def band_and_mean(grid: Places, curve: Predicted) -> tuple[go.Scatter, go.Scatter]:
+    """A curve with its band."""
     band = go.Scatter(
         x=np.concatenate([grid, grid[::-1]]),
         y=np.concatenate([curve.low, curve.high[::-1]]),

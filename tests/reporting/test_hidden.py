@@ -113,3 +113,5 @@ def test_what_has_no_hidden_functions_to_draw() -> None:
     model = StructuredGP(X, X.sum(-1, keepdim=True), structure="ConditionalDeep()")
     with pytest.raises(InputError, match="one or two numbers"):
         hidden_functions(model.eval())
+    with pytest.raises(InputError, match="of warped ones"):
+        hidden_functions(model_of("Linear() + Kumaraswamy(ConditionalDeep())", 1))
