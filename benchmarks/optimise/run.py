@@ -17,7 +17,6 @@ from benchmarks.optimise.recorder import Recorder, TargetReached
 from benchmarks.optimise.target import Parameters
 from benchmarks.tasks import Record
 from benchmarks.versions import versions
-from bokern.optimize.space import Value
 
 Method = Callable[[Recorder, list[Parameters], int], Record | None]
 """What it returns, if anything, is what it found out beside the optimum."""
@@ -51,7 +50,7 @@ NEEDS_ORDER = frozenset({"logei", "warp"})
 """These know ranges and ordered values only."""
 
 DIGITS = 6
-"""Significant digits of the coordinates and times that are recorded."""
+"""Significant digits of the times that are recorded."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,6 @@ class Run:
             "threshold": threshold,
             "ends_when_solved": objective.ends_when_solved,
             "values": recorder.values,
-            "points": [[_short(x) for x in point] for point in recorder.points],
             "cpu_seconds": [_short(x) for x in recorder.cpu_seconds],
             "wall_seconds": _short(time.perf_counter() - began),
             "error": error,
@@ -132,9 +130,8 @@ class Run:
         }
 
 
-def _short(value: Value) -> Value:
-    """A real number to a few digits; all else as it is."""
-    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value
+def _short(seconds: float) -> float:
+    return float(f"{seconds:.{DIGITS}g}")
 
 
 def _load(name: str) -> Method:

@@ -24,8 +24,9 @@ def add_commands(commands: Any) -> None:
 
 def _surrogates(arguments: argparse.Namespace) -> None:
     from benchmarks.chosen import chosen
+    from benchmarks.surrogates.data import FUNCTIONS
     from benchmarks.surrogates.methods import METHODS
-    from benchmarks.surrogates.run import FUNCTIONS, SurrogateRun
+    from benchmarks.surrogates.run import SurrogateRun
     from benchmarks.surrogates.summary import summary
     from benchmarks.tasks import read_records, run_tasks
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from benchmarks.attempt import attempt
 from benchmarks.predictive import predict
-from benchmarks.surrogates.data import FUNCTIONS, make_data
+from benchmarks.surrogates.data import make_data
 from benchmarks.surrogates.methods import METHODS
 from benchmarks.tasks import Record
-
-__all__ = ["FUNCTIONS", "SurrogateRun"]
 
 LEAST_SD = 1e-4
 """Lower predictive standard deviations, in those of the function, count as this."""

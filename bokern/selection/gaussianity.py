@@ -40,8 +40,8 @@ def gaussianity_sentence(model: StructuredGP) -> str:
         return ""
     most = torch.stack(excesses).amax(0)
     return (
-        "A deep part stands for a process that is not Gaussian by its first two "
-        f"moments; over the box the fourth ones exceed a Gaussian process's by "
+        "A deep part is no Gaussian process but is matched by its first two moments; "
+        "over the box its fourth ones exceed those of a Gaussian process by "
         f"{percent(most.median().item())} in the median and "
         f"{percent(most.max().item())} at most."
     )
