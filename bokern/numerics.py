@@ -92,6 +92,30 @@ def squared_distance(x1: Tensor, x2: Tensor) -> Tensor:
     return (square - 2.0 * products).clamp_min(0.0)
 
 
+def scaled_squared_distance(x1: Tensor, x2: Tensor, lengthscale: Tensor) -> Tensor:
+    """Squared distances in units of lengthscales, twice differentiable.
+
+    Of points that are the same for all lengthscales, as in a fit, by one product of the
+    squared differences with the inverse squares: less than half the time with gradient.
+
+    Args:
+        x1: ``... x n1 x d``.
+        x2: ``... x n2 x d``.
+        lengthscale: ``batch x 1 x d``.
+
+    Returns:
+        ``... x n1 x n2``, of the leading dimensions of all three.
+    """
+    d = x1.shape[-1]
+    many = d <= max(DIRECT_DISTANCE_DIM, lengthscale[..., 0].numel())
+    shared = x1.dim() == x2.dim() == 2
+    if not (many and shared) or x1.requires_grad or x2.requires_grad:
+        return squared_distance(x1 / lengthscale, x2 / lengthscale)
+    apart = (x1.mT.unsqueeze(-1) - x2.mT.unsqueeze(-2)).square()
+    square = lengthscale.square().reciprocal() @ apart.flatten(1)
+    return square.unflatten(-1, apart.shape[1:]).squeeze(-3)
+
+
 def paired_squared_distance(x1: Tensor, x2: Tensor) -> Tensor:
     """Squared distances of row i to row i, ``... x n``."""
     return (x1 - x2).square().sum(-1)

@@ -107,6 +107,36 @@ def test_distances_keep_their_digits_far_from_the_origin(dim):
     torch.testing.assert_close(there, here, rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.equivalence
+@pytest.mark.parametrize("lead", [(), (3,), (2, 3)])
+@pytest.mark.parametrize("dim", [1, 2, 4, 6])
+def test_scaled_squared_distances(dim, lead):
+    generator = torch.Generator().manual_seed(dim)
+    x = torch.rand(5, dim, generator=generator, dtype=torch.float64)
+    y = torch.rand(3, dim, generator=generator, dtype=torch.float64)
+    ell = torch.rand(*lead, 1, dim, generator=generator, dtype=torch.float64) + 0.3
+    ell.requires_grad_(True)
+    found = numerics.scaled_squared_distance(x, y, ell)
+    assert found.shape == (*lead, 5, 3)
+    expected = numerics.squared_distance(x / ell, y / ell)
+    torch.testing.assert_close(found, expected, rtol=1e-12, atol=1e-12)
+    same = numerics.scaled_squared_distance(x, x, ell).diagonal(0, -2, -1)
+    assert same.abs().max() < tolerances.ROUNDING
+
+    def of_scale(ell):
+        return numerics.scaled_squared_distance(x, y, ell)
+
+    assert torch.autograd.gradcheck(of_scale, ell)
+    assert torch.autograd.gradgradcheck(of_scale, ell)
+    moving = x.clone().requires_grad_(True)
+    (slope,) = torch.autograd.grad(
+        numerics.scaled_squared_distance(moving, y, ell).sum(), moving
+    )
+    away = 2.0 * (x.unsqueeze(-2) - y).sum(-2)
+    per_scale = away * (1.0 / ell.detach().square()).reshape(-1, 1, dim).sum(0)
+    torch.testing.assert_close(slope, per_scale, rtol=1e-9, atol=1e-9)
+
+
 def test_safe_sqrt():
     x = torch.tensor([0.0, 4.0, 9.0], dtype=torch.float64, requires_grad=True)
     root = numerics.safe_sqrt(x)

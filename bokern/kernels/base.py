@@ -15,6 +15,7 @@ from gpytorch.priors import Prior
 from torch import Tensor, nn
 
 from bokern import hyperpriors
+from bokern.numerics import paired_squared_distance, scaled_squared_distance
 
 
 class Columns(nn.Module):
@@ -223,6 +224,13 @@ class ColumnKernel(StructureKernel):
     @lengthscale.setter
     def lengthscale(self, value: Tensor | float) -> None:
         self.initialize_hyperparameter("lengthscale", value)
+
+    def scaled_square(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
+        """Squared distances in units of the lengthscales, ``... x n`` if ``diag``."""
+        z1, z2 = self.columns.select(x1), self.columns.select(x2)
+        if diag:
+            return paired_squared_distance(z1 / self.lengthscale, z2 / self.lengthscale)
+        return scaled_squared_distance(z1, z2, self.lengthscale)
 
 
 class WrapperKernel(StructureKernel):

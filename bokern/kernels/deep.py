@@ -11,7 +11,6 @@ from torch import Tensor
 
 from bokern import hyperpriors
 from bokern.kernels.base import ColumnKernel, Columns
-from bokern.numerics import paired_squared_distance, squared_distance
 
 
 class ZeroMeanDeepKernel(ColumnKernel):
@@ -65,10 +64,7 @@ class ZeroMeanDeepKernel(ColumnKernel):
 
     def _variance(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
         """Of the difference of each latent."""
-        lengthscale = self.lengthscale
-        z1 = self.columns.select(x1) / lengthscale
-        z2 = self.columns.select(x2) / lengthscale
-        square = paired_squared_distance(z1, z2) if diag else squared_distance(z1, z2)
+        square = self.scaled_square(x1, x2, diag)
         scale = self.latent_scale
         scale = scale[..., None] if diag else scale[..., None, None]
         return -2.0 * scale.square() * torch.expm1(-0.5 * square)

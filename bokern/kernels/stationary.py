@@ -12,7 +12,7 @@ from torch import Tensor
 
 from bokern import hyperpriors
 from bokern.kernels.base import ColumnKernel, Columns
-from bokern.numerics import paired_squared_distance, safe_sqrt, squared_distance
+from bokern.numerics import safe_sqrt
 
 MATERN_NUS = (0.5, 1.5, 2.5)
 
@@ -45,14 +45,7 @@ class StationaryKernel(ColumnKernel):
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:
         """Correlations, from lengthscales in units of the box."""
-        return self.profile(self._square(x1, x2, diag), diag)
-
-    def _square(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
-        """Squared scaled distances."""
-        lengthscale = self.lengthscale
-        z1 = self.columns.select(x1) / lengthscale
-        z2 = self.columns.select(x2) / lengthscale
-        return paired_squared_distance(z1, z2) if diag else squared_distance(z1, z2)
+        return self.profile(self.scaled_square(x1, x2, diag), diag)
 
 
 class RBFKernel(StationaryKernel):
@@ -70,7 +63,7 @@ class RBFKernel(StationaryKernel):
 
     def complement(self, x1: Tensor, x2: Tensor, diag: bool = False) -> Tensor:
         """One minus the correlation, to the last digit."""
-        return -torch.expm1(-0.5 * self._square(x1, x2, diag))
+        return -torch.expm1(-0.5 * self.scaled_square(x1, x2, diag))
 
 
 class MaternKernel(StationaryKernel):

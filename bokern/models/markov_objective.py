@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import torch
-from gpytorch.means import Mean
-from torch import Tensor, nn
-from torch.func import functional_call
+from torch import Tensor
 
 from bokern.fitting import (
     AutogradLogPosterior,
-    GaussianNoise,
     LogPosterior,
     check_time,
 )
@@ -22,7 +17,6 @@ from bokern.inference import (
     markov_prior,
     state_size,
 )
-from bokern.kernels import StructureKernel
 
 ROW_ENTRIES, STATE_ENTRIES = 16, 5
 """Memory of an observation and of a component of its state, in entries of a dense
@@ -42,11 +36,7 @@ class MarkovLogPosterior(AutogradLogPosterior):
 
     def __init__(self, dense: LogPosterior) -> None:
         self.__dict__.update(dense.__dict__)
-        terms = dense._terms
-        self._markov = _MarkovTerms(
-            terms.mean_module, terms.covar_module, terms.likelihood
-        )
-        column = markov_column(terms.covar_module)
+        column = markov_column(dense._terms.covar_module)
         assert column is not None
         self.chain = Chain(self.X[..., column])
 
@@ -85,27 +75,7 @@ class MarkovLogPosterior(AutogradLogPosterior):
     def markov_moments(self, theta: Tensor) -> tuple[Tensor, MarkovPrior, Tensor]:
         """Mean ``... x n``, prior, and noise variances ``... x n`` at θ."""
         check_time()
-        mean, prior, noise = functional_call(
-            self._markov, self._unpack(theta), (self.X,), tie_weights=False
-        )
-        shape = (*theta.shape[:-1], self.num_data)
-        return mean.expand(shape), prior, noise.expand(shape)
-
-
-class _MarkovTerms(nn.Module):
-    """What depends on hyperparameters, under the names of the dense objective."""
-
-    def __init__(
-        self,
-        mean_module: Mean,
-        covar_module: StructureKernel,
-        likelihood: GaussianNoise,
-    ) -> None:
-        super().__init__()
-        self.mean_module = mean_module
-        self.covar_module = covar_module
-        self.likelihood = likelihood
-
-    def forward(self, X: Tensor) -> tuple[Tensor, MarkovPrior, Tensor]:
-        mean = cast(Tensor, self.mean_module(X))
-        return mean, markov_prior(self.covar_module), self.likelihood.noise
+        mean, noise = self._mean_and_noise(theta)
+        raw = self._unpack(theta)
+        prior = self._terms.at(raw, lambda terms: markov_prior(terms.covar_module))
+        return mean, prior, noise

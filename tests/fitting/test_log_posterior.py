@@ -13,6 +13,7 @@ from scipy import stats
 
 from bokern.errors import EvidenceError
 from bokern.fitting import log_posterior as module
+from bokern.fitting import row_blocks
 
 STRUCTURES = (
     "RBF()",
@@ -95,6 +96,27 @@ def test_gradient_and_hessian(unit_model, draw_theta, structure, known_noise):
     torch.testing.assert_close(
         objective.hessian(one), differences, rtol=1e-5, atol=1e-5
     )
+
+
+@pytest.mark.equivalence
+@pytest.mark.parametrize("rows", [1, 3, 7])
+@pytest.mark.parametrize("structure", [*STRUCTURES, "ConditionalDeep()"])
+def test_covariance_in_blocks_of_rows(
+    unit_model, draw_theta, structure, rows, monkeypatch
+):
+    objective = unit_model(structure).log_posterior()
+    theta = draw_theta(objective, 2)
+    value, gradient = objective.value_and_gradient(theta)
+    with torch.no_grad():
+        whole = objective.moments(theta)
+    most = 2 * rows * objective.entries // objective.num_data
+    monkeypatch.setitem(row_blocks.BLOCK_ENTRIES, "cpu", most)
+    assert objective._blocks(theta).rows == rows
+    with torch.no_grad():
+        parts = objective.moments(theta)
+    found, slope = objective.value_and_gradient(theta)
+    for a, b in zip((*whole, value, gradient), (*parts, found, slope), strict=True):
+        torch.testing.assert_close(b, a, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)

@@ -105,12 +105,12 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(tmp_path):
 def test_a_hanging_function_is_stopped_at_its_time_limit():
     def f(x, y):
         if x > 0.5:
-            time.sleep(60)
+            time.sleep(3_600)
         return bowl(x, y)
 
     start = time.perf_counter()
     found = minimize(f, SQUARE, 4, time_limit=2.0, **ONE)
-    assert time.perf_counter() - start < 40
+    assert time.perf_counter() - start < 600, "processes start slowly on busy machines"
     late = found.trials["x"] > 0.5
     assert 0 < late.sum() < 4
     assert set(found.trials["reason"][late]) == {"stopped at its time limit of 2 s"}
