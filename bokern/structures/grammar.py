@@ -36,6 +36,11 @@ MAX_ENTRIES = 2**23
 ADDITIVE_COLUMNS = 8
 """Up to so many columns, functions of one column each are offered."""
 
+BENT_COLUMNS, BENT_ABOVE = 2, 20
+"""Inputs are bent freely on so few columns, given more observations than this.
+Elsewhere the numbers at each place overfit, and only a deep structure that leads is
+bent."""
+
 SIZES = ("full", "small")
 
 
@@ -66,6 +71,7 @@ class Grammar:
             over a group.
         names: What moves call the columns; none for their numbers. Structures have
             numbers.
+        bends: Whether any input may be bent, rather than that of a deep structure.
     """
 
     dim: int
@@ -73,6 +79,7 @@ class Grammar:
     max_nodes: int = 10
     max_order: int = MAX_ORDER
     names: tuple[str, ...] = ()
+    bends: bool = False
 
     @classmethod
     def of(
@@ -92,7 +99,8 @@ class Grammar:
             names: What moves call the columns; none for their numbers.
             kinds: What else columns must have in common to be interchangeable, such
                 as their type and scale; one a column.
-            n: Number of observations, which bounds the order of groups.
+            n: Number of observations, which bounds the order of groups, and below
+                which inputs are not bent.
             max_nodes: Size of the largest structure proposed.
 
         Raises:
@@ -121,7 +129,8 @@ class Grammar:
                 found.append(c)
         several = tuple(tuple(block) for block in blocks if len(block) > 1)
         order = MAX_ORDER if n is None else min(MAX_ORDER, MAX_ENTRIES // max(1, n * n))
-        return cls(len(low), several, max_nodes, order, tuple(names))
+        bends = len(low) <= BENT_COLUMNS and (n is None or n > BENT_ABOVE)
+        return cls(len(low), several, max_nodes, order, tuple(names), bends)
 
     def initial(self, size: str = "full") -> tuple[Structure, ...]:
         """What a search begins with, the plain baseline first.
@@ -137,6 +146,8 @@ class Grammar:
         full = size == "full"
         smooth: list[Structure] = [Matern(2.5), RBF()]
         special: list[Structure] = [Kumaraswamy(Matern(2.5)), DeepSE()]
+        if self.bends:
+            special.append(moves.bent(RBF(), self.dim))
         if full:
             smooth += [Matern(1.5), RationalQuadratic()]
             smooth += self._univariate() if self.dim == 1 else [Linear() + Matern(2.5)]
@@ -180,7 +191,7 @@ class Grammar:
                 proposals[new] = Proposal(new, parent, self._words(move))
         for move in moves.removals(parent):
             new = self._resolved(move.structure)
-            if new != parent:
+            if new != parent and is_sensible(new, self.dim):
                 proposals.setdefault(new, Proposal(new, parent, self._words(move)))
         return tuple(proposals.values())
 
@@ -199,6 +210,7 @@ class Grammar:
         yield from moves.additions(parent, whole)
         yield from moves.multiplications(parent, whole if one else (trend,))
         yield from moves.warps(parent)
+        yield from moves.bends(parent, self.dim, self.bends)
         yield from moves.replacements(parent, moves.LEAVES)
         yield from moves.changes(parent, self.dim)
         yield from moves.smaller_symmetries(parent, self.blocks)

@@ -172,6 +172,30 @@ def warps(structure: Structure) -> Iterator[Move]:
             yield Move(Kumaraswamy(spot.node), "warp the input")
 
 
+def bends(structure: Structure, dim: int, of_leaves: bool) -> Iterator[Move]:
+    """The input of a part bent by hidden functions that are learned at some places.
+
+    Args:
+        structure: The whole.
+        dim: Number of columns.
+        of_leaves: Whether that of a plain kernel is, or a deep one's only.
+    """
+    for spot in spots(structure):
+        node = spot.node
+        if isinstance(node, DeepSE) and node.width == 1:
+            new = bent(RBF(columns=node.columns), dim)
+        elif of_leaves and isinstance(node, RBF):
+            new = bent(node, dim)
+        else:
+            continue
+        yield Move(spot.put(new), "bend the input of {}", (node,))
+
+
+def bent(base: RBF, dim: int) -> ConditionalDeep:
+    """A squared exponential of a bent input, with four places a column and one."""
+    return ConditionalDeep(base, hyperdata=4 * (len(base.columns) or dim) + 1)
+
+
 def partial_warps(structure: Structure, dim: int) -> Iterator[Move]:
     """The input of one term stretched, or one column of the whole."""
     for spot in spots(structure):
@@ -236,6 +260,9 @@ def removals(structure: Structure) -> Iterator[Move]:
             case Invariant():
                 words = "drop the invariance under {}"
                 yield Move(spot.put(node.base), words, (node.group,))
+            case ConditionalDeep() if node.plain is not None:
+                plain = node.plain
+                yield Move(spot.put(plain), "straighten the input of {}", (plain,))
             case ChangePoint():
                 first, last = spot.put(node.before), spot.put(node.after)
                 yield Move(first, "remove the change to {}", (node.after,))

@@ -59,8 +59,8 @@ def _makes_sense(node: Structure, dim: int) -> bool:
         case Product():
             return _product_makes_sense(node)
         case Kumaraswamy():
-            below = node.base.nodes()
-            return not any(isinstance(part, Kumaraswamy) for part in below)
+            bent = Kumaraswamy | ConditionalDeep
+            return not any(isinstance(part, bent) for part in node.base.nodes())
         case Invariant():
             # Averaging what treats its columns unlike has more hyperparameters than
             # the average can tell apart.

@@ -33,7 +33,7 @@ from tests import strategies
 
 UNIT = [[0.0], [1.0]]
 LINE, CUBE = Grammar.of(UNIT), Grammar(3, ((0, 1, 2),))
-PLAIN, PLANE = Grammar(8), Grammar(2, ((0, 1),))
+PLAIN, PLANE = Grammar(8), Grammar(2, ((0, 1),), bends=True)
 GRAMMARS = {"line": LINE, "plane": PLANE, "cube": CUBE, "plain": PLAIN}
 NAMES = [f"x{c}" for c in range(8)]
 
@@ -143,6 +143,25 @@ def test_trends_and_periods_are_offered_on_a_line_only():
     assert not any("Periodic" in str(s) for s in CUBE.initial())
 
 
+@pytest.mark.parametrize("size", ["full", "small"])
+def test_inputs_are_bent_on_few_columns_given_enough_rows(size):
+    def bent(dim, n):
+        grammar = Grammar.of([[0.0] * dim, [1.0] * dim], n=n)
+        return [str(s) for s in grammar.initial(size) if "Conditional" in str(s)]
+
+    assert bent(1, 21) == ["ConditionalDeep()"]
+    assert bent(2, 21) == ["ConditionalDeep(hyperdata=9)"]
+    assert bent(1, 20) == bent(2, 20) == bent(3, 100) == []
+    for dim, n, from_plain in ((1, 21, True), (1, 20, False), (3, 100, False)):
+        grammar = Grammar.of([[0.0] * dim, [1.0] * dim], n=n)
+        places = 4 * dim + 1
+        child = parse(f"ConditionalDeep(RBF(), hyperdata={places})")
+        child = child.resolve(NAMES[:dim])
+        for text, offered in (("DeepSE()", True), ("RBF()", from_plain)):
+            found = {p.structure for p in grammar.expand(parse(text))}
+            assert (child in found) is offered
+
+
 def test_an_unknown_size_is_refused():
     with pytest.raises(StructureError, match="'full' or 'small', got 'large'"):
         LINE.initial("large")
@@ -190,6 +209,24 @@ MOVES = [
         "remove the change to Linear()",
     ),
     (LINE, "DeepSE()", "DeepSE() + Periodic()", "add Periodic()"),
+    (
+        LINE,
+        "Linear() + RBF()",
+        "Linear() + ConditionalDeep(RBF())",
+        "bend the input of RBF()",
+    ),
+    (
+        PLAIN,
+        "DeepSE(columns=[1, 2])",
+        "ConditionalDeep(RBF(columns=[1, 2]), hyperdata=9)",
+        "bend the input of DeepSE(columns=[1, 2])",
+    ),
+    (
+        LINE,
+        "Periodic() * ConditionalDeep(RBF())",
+        "Periodic() * RBF()",
+        "straighten the input of RBF()",
+    ),
     (
         LINE,
         "Kumaraswamy(RBF())",
@@ -325,6 +362,14 @@ REFUSED = [
     (LINE, "Linear() * Linear()", "Linear() * Linear() * Linear()", "a cubic"),
     (LINE, "Periodic()", "Periodic() * Periodic()", "two periods of a column"),
     (LINE, "Kumaraswamy(RBF())", "Kumaraswamy(Kumaraswamy(RBF()))", "two warps"),
+    (LINE, "Linear() * RBF() + Linear()", "Linear() + Linear()", "left by a removal"),
+    (
+        LINE,
+        "ConditionalDeep(RBF())",
+        "Kumaraswamy(ConditionalDeep(RBF()))",
+        "two bends",
+    ),
+    (CUBE, "RBF()", "ConditionalDeep(RBF(), hyperdata=13)", "bends of many columns"),
     (CUBE, "RBF()", "Periodic()", "a joint period of several columns"),
     (CUBE, "RBF()", "RBF() + Periodic()", "the same in a sum"),
     (CUBE, "RBF()", "ChangePoint(RBF(), RBF())", "change-points of many columns"),
