@@ -203,6 +203,56 @@ def test_three_layers_by_the_recursion_in_floats():
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=JITTER)
 
 
+THREE_LAYERS = {
+    (False, 0.1): 0.003,
+    (False, 0.3): 0.018,
+    (False, 1.0): 0.088,
+    (True, 0.1): 0.001,
+    (True, 0.3): 0.089,
+    (True, 1.0): 0.26,
+}
+"""By mean and σ₁, what three layers of σ₂ = 1 are said to err by at most."""
+
+
+@pytest.mark.parametrize(("identity", "scale"), THREE_LAYERS)
+def test_three_layers_err_by_what_is_said(identity, scale):
+    draws, errors = 20_000, []
+    at = torch.tensor([[0.0], [0.3], [0.55], [1.0]], dtype=torch.float64)
+    for seed in range(8):
+        generator = torch.Generator().manual_seed(seed)
+        base, places = RBFKernel(every(1)), []
+        kernel = base
+        for size, low, high in ((scale, 0.0, 1.0), (1.0, 0.1, 0.9)):
+            Z = torch.linspace(low, high, 3, dtype=torch.float64).unsqueeze(-1)
+            below = kernel
+            kernel = ConditionalDeepKernel(
+                below, ExposedRBF(), FreeHyperdata(Z, 1), every(1), identity, 1
+            )
+            kernel.initialize_hyperparameter("latent_scale", size)
+            if identity:
+                kernel.initialize_hyperparameter("mean_lengthscale", 0.5)
+            base.lengthscale = 0.4
+            drawn = torch.randn(3, 1, generator=generator, dtype=torch.float64)
+            with torch.no_grad():
+                L = torch.linalg.cholesky(
+                    below.forward(Z, Z) + 1e-8 * torch.eye(3, dtype=torch.float64)
+                )
+                kernel.raw_offset.copy_(L @ drawn if below is not base else drawn)
+            places.append((Z.numpy(), kernel.raw_offset.detach().numpy()[:, 0]))
+        slope = 2.0 if identity else 0.0
+        truth, count = deep.three_layers(
+            at.numpy(), *places, (scale, 1.0), 0.4, slope, draws, seed
+        )
+        if count > draws / 5:
+            found = kernel.forward(at, at).detach().numpy()
+            errors.append(np.abs(found - truth).max())
+    assert len(errors) >= 3
+    # What draws leave uncertain is below .002.
+    assert max(errors) < THREE_LAYERS[identity, scale] + 0.002
+    if scale == 1.0:
+        assert max(errors) > 0.01, "it is an approximation"
+
+
 @pytest.mark.parametrize("zero", [True, False], ids=["nothing given", "given"])
 def test_fourth_moments_by_draws_of_the_deep_process(zero):
     """Draws of the hidden functions, then of the outer one, at two points."""

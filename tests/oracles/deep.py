@@ -98,3 +98,72 @@ def spectral_mixture(weights, bandwidths, frequencies):
         return total / sum(weights)
 
     return k
+
+
+def three_layers(
+    x: np.ndarray,
+    first: tuple[np.ndarray, np.ndarray],
+    second: tuple[np.ndarray, np.ndarray],
+    scales: tuple[float, float],
+    lengthscale: float,
+    slope: float,
+    draws: int,
+    seed: int = 0,
+) -> tuple[np.ndarray, float]:
+    """Second moment of an outer squared exponential of two hidden layers of one width.
+
+    Draws the first layer given its hyperdata, weighs each draw by the density of the
+    second layer's hyperdata given it, and takes what is left in closed form.
+
+    Args:
+        x: ``n x 1``.
+        first: Places ``J x 1``, and what the first layer exceeds its mean by there, in
+            units of its scale.
+        second: The same of the second layer.
+        scales: Of the layers.
+        lengthscale: Of the first layer's squared exponential.
+        slope: Both layers have the mean ``slope * x``.
+        draws: How many.
+        seed: Of the draws.
+
+    Returns:
+        ``n x n``, and how many draws count.
+    """
+    rng = np.random.default_rng(seed)
+    (Z1, e1), (Z2, e2) = first, second
+    both, J = np.concatenate([Z2, x]), len(Z2)
+
+    def covariance(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return scales[0] ** 2 * rbf_1d((a - b.T) / lengthscale)
+
+    jitter = 1e-8
+    given = covariance(Z1, Z1) + jitter * scales[0] ** 2 * np.eye(len(Z1))
+    gain = np.linalg.solve(given, covariance(Z1, both)).T
+    mean = slope * both[:, 0] + gain @ (scales[0] * e1)
+    left = covariance(both, both) - gain @ covariance(Z1, both)
+    values, vectors = np.linalg.eigh(left)
+    root = vectors * np.sqrt(np.clip(values, 0.0, None))
+    f = mean + rng.standard_normal((draws, len(both))) @ root.T
+
+    K = scales[1] ** 2 * rbf_1d(f[:, :, None] - f[:, None, :])
+    among = K[:, :J, :J] + jitter * scales[1] ** 2 * np.eye(J)
+    across, u = K[:, :J, J:], scales[1] * e2
+    solved = np.linalg.solve(among, np.broadcast_to(u, (draws, J))[..., None])[..., 0]
+    log_weight = -0.5 * (solved @ u + np.linalg.slogdet(among)[1])
+    weight = np.exp(log_weight - log_weight.max())
+    weight /= weight.sum()
+    mean = slope * x[:, 0] + np.einsum("djx,dj->dx", across, solved)
+    left = K[:, J:, J:] - np.einsum(
+        "djx,djy->dxy", across, np.linalg.solve(among, across)
+    )
+    spread = np.einsum("dxx->dx", left)
+    variance = spread[:, :, None] + spread[:, None, :] - 2.0 * left
+    variance = np.clip(variance, 0.0, None)
+    gap = (mean[:, :, None] - mean[:, None, :]) ** 2
+    k = np.exp(-0.5 * gap / (1.0 + variance)) / np.sqrt(1.0 + variance)
+    return np.einsum("d,dxy->xy", weight, k), 1.0 / float((weight**2).sum())
+
+
+def rbf_1d(difference: np.ndarray) -> np.ndarray:
+    """Squared exponential of a difference in lengthscales."""
+    return np.exp(-0.5 * difference**2)
