@@ -87,8 +87,8 @@ def _minimize(
 def _found(result: OptimizationResult, group: str | None) -> Record:
     """What was believed of the structure at the end.
 
-    ``explored`` and ``sobol`` count the trials for which a model had nothing to gain;
-    ``right_group`` says whether the best structure has the group of the problem and no
+    ``explored`` and ``sobol`` count the trials for which a model had nothing to gain,
+    ``tests`` those that tested a symmetry; ``right_group`` says whether the best structure has the group of the problem and no
     other.
     """
     trials = result.client._experiment.trials.values()
@@ -96,6 +96,7 @@ def _found(result: OptimizationResult, group: str | None) -> Record:
     made = [r for r in records if r is not None]
     found = {
         "explored": sum(r.explored for r in made),
+        "tests": sum(bool(r.tests) for r in made),
         "sobol": sum(r.used == "sobol" for r in made),
         "right_group": False,
     }

@@ -12,7 +12,7 @@ from ax.core.experiment import Experiment
 
 from bokern.ax.choice import drawn, is_auto
 from bokern.ax.memory import GROWTH, Memory
-from bokern.ax.record import Weights, newest_record
+from bokern.ax.record import Weights, newest_record, symmetries_tested
 from bokern.ax.searching import compared, is_too_early, searched
 from bokern.ax.surrogate import data_generator
 from bokern.ax.training import MetricData, training_data
@@ -27,6 +27,8 @@ NEVER_HEALS = (ColumnError, GroupError, StructureError)
 
 class Comparing:
     """Compares structures on each metric when its data have grown by a fifth.
+
+    And when the outcome of a test of a symmetry has come in.
 
     Args:
         structures: ``["auto"]`` or the texts of those offered.
@@ -112,7 +114,8 @@ class Comparing:
         oldest = min(
             searched_at.get(m.signature, 0) for m in experiment.metrics.values()
         )
-        if rows < max(MIN_ROWS, GROWTH * oldest):
+        tested = self._tested(experiment)
+        if rows < max(MIN_ROWS, GROWTH * oldest) and not tested:
             return []
         reader = data_generator(generator_kwargs)
         try:
@@ -120,9 +123,25 @@ class Comparing:
             found = training_data(reader.fitted_adapter)
         except Exception as error:
             return [reason("no data to compare structures on", error)]
-        due = [m for m in found if self.memory.is_due(m.metric, len(m.y))]
+        due = [
+            m
+            for m in found
+            if m.metric in tested or self.memory.is_due(m.metric, len(m.y))
+        ]
         failed = [self._compare(structures, experiment, metric) for metric in due]
         return [text for text in failed if text is not None]
+
+    def _tested(self, experiment: Experiment) -> set[str]:
+        """Metrics of which a symmetry was tested since they were last compared."""
+        tests = (
+            test
+            for trial in experiment.trials.values()
+            if trial.status.is_completed
+            for run in trial.generator_runs
+            for test in symmetries_tested(run).items()
+        )
+        searched_at = self.memory.searched_at
+        return {metric for metric, count in tests if count == searched_at.get(metric)}
 
     def _compare(
         self,

@@ -39,6 +39,7 @@ from bokern.ax.choice import (
     FALLBACK,
     Structures,
     check_selection,
+    heaviest,
     is_auto,
     offered,
 )
@@ -54,12 +55,13 @@ from bokern.ax.surrogate import (
     sobol_generator,
     structured_generator,
 )
+from bokern.ax.symmetry_trial import symmetry_trial
 from bokern.errors import FitWarning
 from bokern.models import SuccessGP
 from bokern.seeding import spawn
 from bokern.selection import Comparison
 from bokern.selection.workers import check_executor
-from bokern.structures import Structure
+from bokern.structures import Structure, as_structure
 
 LEVELS = ("structure", "matern", "sobol")
 """What a node generates from, in the order in which it degrades."""
@@ -78,6 +80,11 @@ class StructureNode(GenerationNode):
     and it is the model that is then to be doubted: the trial goes where the same model,
     taking its observations for exact, knows least (`Uncertainty`). Should that be a
     point already tried too, or with several objectives, it goes to a Sobol point.
+
+    A structure with a symmetry that no two observations test does not propose as yet:
+    the trial is an image of an observed point, and its outcome calls for a comparison
+    (`bokern.ax.symmetry_trial`). Otherwise a symmetry that leads for no good reason
+    could lead forever, by proposing points that it leaves alone.
 
     Outcome constraints and failures count in every acquisition: it is multiplied by the
     probability that the constraints are kept and the evaluation succeeds
@@ -164,6 +171,7 @@ class StructureNode(GenerationNode):
         self._exploring = False
         self._repeats = 0
         self._repeated = False
+        self._tests: dict[str, int] = {}
         super().__init__(
             name=name,
             generator_specs=[sobol_generator(spawn(seed, "sobol"))],
@@ -346,7 +354,8 @@ class StructureNode(GenerationNode):
         seed = spawn(self.seed, "gen", trials, pending, self._attempt)
         self._attempt += 1
         with with_rng_seed(seed), without_library_warnings():
-            run = self._gen_or_degrade(
+            run = self._test(experiment, n)
+            run = run or self._gen_or_degrade(
                 experiment, pending_observations, data, n, generator_gen_kwargs
             )
             if self._is_repeat(experiment, run) and self._explore(experiment, data):
@@ -362,6 +371,26 @@ class StructureNode(GenerationNode):
             KEY: self._record(run).to_json(),
         }
         return run
+
+    def _test(self, experiment: Experiment, n: int | None) -> GeneratorRun | None:
+        """A trial that tests the symmetry of a structure in use, if nothing has.
+
+        Not where every structure offered has it, nor in place of several candidates.
+        """
+        self._tests = {}
+        doubted = is_auto(self.structures) or any(
+            not any(True for _ in s.groups()) for s in offered(self.structures)
+        )
+        if self._level != "structure" or not doubted or (n or 1) > 1:
+            return None
+        for metric, weights in self._chosen.items():
+            structure = as_structure(next(iter(heaviest(weights))))
+            arm = symmetry_trial(experiment, metric, structure)
+            if arm is not None:
+                self._tests = {metric: self.memory.searched_at.get(metric, 0)}
+                key = Generators.BOTORCH_MODULAR.value
+                return GeneratorRun(arms=[arm], generator_key=key)
+        return None
 
     def _gen_or_degrade(
         self,
@@ -423,6 +452,7 @@ class StructureNode(GenerationNode):
             reasons=list(self._reasons),
             repeats=self._repeats,
             explored=modelled and self._exploring,
+            tests=self._tests,
         )
 
     # -- storage -------------------------------------------------------------------

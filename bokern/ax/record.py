@@ -51,6 +51,8 @@ class StructureRecord:
             a point already tried.
         explored: Whether this candidate is where the model knew least, for want of
             anything to gain.
+        tests: For a metric with a symmetry that this candidate tests, its observations
+            when structures were last compared.
     """
 
     offered: list[str]
@@ -67,6 +69,7 @@ class StructureRecord:
     rows: int = 0
     repeats: int = 0
     explored: bool = False
+    tests: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON document that `from_json` reads back."""
@@ -154,6 +157,7 @@ _KINDS: dict[str, Check] = {
     "rows": _is_count,
     "repeats": _is_count,
     "explored": lambda value: isinstance(value, bool),
+    "tests": _by_name(_is_count),
 }
 """What each entry of a record must be, whoever wrote the file."""
 
@@ -161,6 +165,13 @@ _KINDS: dict[str, Check] = {
 def record_of(run: GeneratorRun) -> StructureRecord | None:
     """The record that a generator run carries, if any."""
     return StructureRecord.from_json((run.gen_metadata or {}).get(KEY))
+
+
+def symmetries_tested(run: GeneratorRun) -> dict[str, int]:
+    """The ``tests`` of its record, without reading the rest."""
+    document = (run.gen_metadata or {}).get(KEY)
+    found = document.get("tests") if isinstance(document, Mapping) else None
+    return dict(found) if _KINDS["tests"](found) and found is not None else {}
 
 
 def newest_record(experiment: Experiment) -> StructureRecord | None:

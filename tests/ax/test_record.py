@@ -19,6 +19,7 @@ GOOD = StructureRecord(
     rows=10,
     repeats=1,
     explored=True,
+    tests={"y": 9},
 ).to_json()
 
 
@@ -29,7 +30,7 @@ def test_a_record_survives_json():
 
 
 def test_a_record_from_when_all_metrics_were_compared_at_once():
-    newer = ("repeats", "explored")
+    newer = ("repeats", "explored", "tests")
     old = {k: v for k, v in GOOD.items() if k not in newer} | {"searched_at": 9}
     found = StructureRecord.from_json(old)
     assert (found.searched_at, found.repeats, found.explored) == ({"y": 9}, 0, False)
@@ -57,6 +58,7 @@ def test_a_record_from_when_all_metrics_were_compared_at_once():
         ("warm", {"y": {"RBF()": ["a"]}}),
         ("rows", None),
         ("explored", 1),
+        ("tests", {"y": -1}),
         ("unheard_of", 1),
     ],
 )

@@ -1,0 +1,144 @@
+"""Trials that test a symmetry in which nothing but the prior believes as yet.
+
+A symmetry can lead by the hyperparameters that it saves, and by where the observations
+happen to lie. What a model under it then proposes may never tell: points that the group
+leaves alone look best to it again and again. One evaluation does: that of an image of a
+point that was observed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import torch
+from ax.core.arm import Arm
+from ax.core.experiment import Experiment
+from ax.core.parameter import ChoiceParameter, Parameter, RangeParameter
+from torch import Tensor
+
+from bokern.ax.occupied import SAME
+from bokern.structures import Structure
+from bokern.views import Group, Orbit
+from bokern.views.elements import Element, generate
+
+APART = 0.05
+"""Share of a parameter's range: an image that is nearer to its point, or to another
+point that was tried, tests little."""
+
+MOST_ELEMENTS = 720
+"""Larger groups are not tested."""
+
+TELLING = 0.5
+"""How far from the median an observation lies whose image tests a symmetry, in terms of
+the farthest: where the function is level, every symmetry seems to hold."""
+
+FAR = 1e6
+"""Where an arm lies that lacks a parameter."""
+
+MOST_ROWS = 16
+"""Of the observations that stand out most, so many are looked at."""
+
+MOST_TESTS = 3
+"""Of one group: after so many elements the evidence may speak."""
+
+
+def symmetry_trial(
+    experiment: Experiment, metric: str, structure: Structure
+) -> Arm | None:
+    """An image of an observed point under a symmetry that is untested; None if none is.
+
+    Of the images that are far from all that was tried, that of the observation that
+    stands out most.
+
+    Args:
+        experiment: Trials and their data; those under evaluation count as tried.
+        metric: Its signature.
+        structure: What the metric is modelled by, columns by name.
+    """
+    space = experiment.search_space
+    names = list(space.parameters)
+    observed = _observed(experiment, metric)
+    tried = [arm for trial in experiment.trials.values() for arm in trial.arms]
+    for group in dict.fromkeys(structure.resolve(names).groups()):
+        if group.reflects or group.order > MOST_ELEMENTS or not observed:
+            continue
+        found = _image(group, list(space.parameters.values()), observed, tried)
+        if found is not None:
+            arm, index = found
+            values = [arm.parameters[name] for name in names]
+            image = dict(zip(names, (values[j] for j in index), strict=True))
+            if space.check_membership(image):
+                return Arm(parameters=image)
+    return None
+
+
+def _observed(experiment: Experiment, metric: str) -> list[tuple[Arm, float]]:
+    """Arms with an outcome of the metric, and its deviation from the median."""
+    name = next(m.name for m in experiment.metrics.values() if m.signature == metric)
+    frame = experiment.lookup_data().df
+    frame = frame[frame["metric_name"] == name]
+    arms = experiment.arms_by_name
+    means = frame["mean"]
+    away = (means - means.median()).abs()
+    return [(arms[a], float(v)) for a, v in zip(frame["arm_name"], away, strict=True)]
+
+
+def _image(
+    group: Group,
+    parameters: list[Parameter],
+    observed: list[tuple[Arm, float]],
+    tried: list[Arm],
+) -> tuple[Arm, tuple[int, ...]] | None:
+    """The observation to carry, and the source of each parameter of its image."""
+    dim = len(parameters)
+    elements, orbit = group.elements(dim), Orbit(group, dim)
+    X = _places(parameters, [arm for arm, _ in observed])
+    moves = (orbit(X) - X).abs().amax(-1) > APART
+    away = torch.tensor([value for _, value in observed], dtype=torch.float64)
+    away = torch.where(moves.any(0), away, -1.0)
+    farthest = float(away.max())
+    if farthest <= 0.0:
+        return None
+    order = away.argsort(descending=True, stable=True)[:MOST_ROWS]
+    rows = order[away[order] >= TELLING * farthest].tolist()
+    tried_at = _places(parameters, tried)
+    gap = torch.cdist(orbit(X[rows]), tried_at, p=math.inf).amin(-1)
+    moves, away = moves[:, rows], away[rows]
+    tested = list(_elements(elements, (moves & (gap <= SAME)).any(-1)))
+    if len(tested) >= MOST_TESTS:
+        return None
+    known = generate(tested, dim, len(elements))
+    fresh = torch.tensor([e not in known for e in elements])
+    usable = fresh.unsqueeze(-1) & moves & (gap > APART)
+    if not bool(usable.any()):
+        return None
+    score = torch.where(usable, away, -1.0)
+    # Of several images of one observation the one farthest from all else.
+    best = score == score.max()
+    flat = int(torch.where(best, gap, -1.0).argmax())
+    element, place = divmod(flat, len(rows))
+    return observed[rows[place]][0], elements[element][0]
+
+
+def _elements(elements: tuple[Element, ...], which: Tensor) -> Iterator[Element]:
+    return (e for e, chosen in zip(elements, which.tolist(), strict=True) if chosen)
+
+
+def _places(parameters: list[Parameter], arms: list[Arm]) -> Tensor:
+    """Where arms lie, in shares of each range; unordered values are far apart."""
+    rows = [[_share(p, arm.parameters.get(p.name)) for p in parameters] for arm in arms]
+    return torch.tensor(rows, dtype=torch.float64)
+
+
+def _share(parameter: Parameter, value: object) -> float:
+    if isinstance(parameter, RangeParameter) and isinstance(value, int | float):
+        low, high = parameter.lower, parameter.upper
+        if parameter.log_scale:
+            low, high, value = map(math.log, (low, high, value))
+        return float((value - low) / (high - low))
+    if isinstance(parameter, ChoiceParameter) and value in parameter.values:
+        place = parameter.values.index(value)
+        span = len(parameter.values) - 1 if parameter.is_ordered else 1
+        return place / max(1, span)
+    return FAR if value is None else 0.0
