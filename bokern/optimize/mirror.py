@@ -57,7 +57,7 @@ class Candidate:
 
     Args:
         parameters: All of them, the fixed ones included.
-        generator: ``"sobol"``, or the structure of largest weight.
+        generator: ``"sobol"``, ``"symmetry test"``, or the structure of largest weight.
         structure: All structures behind it, with their weights.
         record: What the node remembers, as JSON.
     """

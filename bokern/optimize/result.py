@@ -37,9 +37,10 @@ class OptimizationResult:
         best_value: Its value; NaN if every trial failed.
         trials: A row a trial: ``trial``, one column a parameter, ``value`` (NaN if it
             failed), ``status`` (``completed`` or ``failed``), ``generator``
-            (``initial``, ``sobol``, or the text of the structure with the largest
-            weight), ``structure`` (all structures with their weights), ``seconds``
-            (choosing and evaluating the point), ``reason`` (of a failure).
+            (``initial``, ``sobol``, ``symmetry test``, or the text of the structure
+            with the largest weight), ``structure`` (all structures with their
+            weights), ``seconds`` (choosing and evaluating the point), ``reason`` (of a
+            failure).
         space: The space as it was given.
         seed: The seed.
         client: Ax's client, with the whole experiment.

@@ -13,7 +13,8 @@ def source_of(run: GeneratorRun | None, metric: str) -> tuple[str, str]:
 
     Returns:
         ``initial`` or ``sobol`` with no structure; else the structure of largest
-        weight, and the text of all of them with their weights.
+        weight, or ``symmetry test`` if the candidate tests its symmetry, and the text
+        of all of them with their weights.
     """
     if run is None:
         return "initial", ""
@@ -27,7 +28,8 @@ def source_of(run: GeneratorRun | None, metric: str) -> tuple[str, str]:
         first = record.offered[0]
         chosen = {str(FALLBACK) if first == AUTO else first: 1.0}
     heaviest = max(chosen, key=lambda text: chosen[text])
+    generator = "symmetry test" if record.tests else heaviest
     if len(chosen) == 1:
-        return heaviest, heaviest
+        return generator, heaviest
     ranked = sorted(chosen.items(), key=lambda item: -item[1])
-    return heaviest, "; ".join(f"{weight:.2f} {text}" for text, weight in ranked)
+    return generator, "; ".join(f"{weight:.2f} {text}" for text, weight in ranked)

@@ -30,7 +30,8 @@ class Trial:
         values: Outcomes by name; empty unless completed.
         sems: Standard errors of the outcomes; None where the noise is unknown.
         reason: Why it failed.
-        generator: ``"initial"``, ``"sobol"``, or the structure of largest weight.
+        generator: ``"initial"``, ``"sobol"``, ``"symmetry test"``, or the structure of
+            largest weight.
         structure: All structures behind it, with their weights.
         asked_at: When it was asked for or added, in seconds since 1970.
         ended_at: When it was told or failed; None while it is pending.
