@@ -51,7 +51,12 @@ def test_it_declines_at_first_then_searches_and_says_why():
         "probability",
     }
     assert len(found.evidence["y"]) >= 4
-    advance(client, 1, symmetric)
+
+
+def test_it_searches_again_when_the_data_have_grown_by_a_fifth(monkeypatch):
+    monkeypatch.setattr("bokern.ax.node.symmetry_trial", lambda *_: None)
+    client = make_client(generation_strategy(initial=9, selection="winner"))
+    advance(client, 11, symmetric)
     assert record(client).searched_at == {"y": 9}
     advance(client, 1, symmetric)
     assert record(client).searched_at == {"y": 11}
