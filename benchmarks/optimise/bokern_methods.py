@@ -88,8 +88,8 @@ def _found(result: OptimizationResult, group: str | None) -> Record:
     """What was believed of the structure at the end.
 
     ``explored`` and ``sobol`` count the trials for which a model had nothing to gain,
-    ``tests`` those that tested a symmetry; ``right_group`` says whether the best structure has the group of the problem and no
-    other.
+    ``tests`` those that tested a symmetry; ``right_group`` says whether the best
+    structure has the group of the problem and no other.
     """
     trials = result.client._experiment.trials.values()
     records = [record_of(run) for t in trials for run in t.generator_runs]
