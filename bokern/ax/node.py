@@ -81,10 +81,10 @@ class StructureNode(GenerationNode):
     taking its observations for exact, knows least (`Uncertainty`). Should that be a
     point already tried too, or with several objectives, it goes to a Sobol point.
 
-    A structure with a symmetry that no two observations test does not propose as yet:
-    the trial is an image of an observed point, and its outcome calls for a comparison
-    (`bokern.ax.symmetry_trial`). Otherwise a symmetry that leads for no good reason
-    could lead forever, by proposing points that it leaves alone.
+    A candidate that a symmetry of its structure leaves where it is tells nothing of it.
+    If nothing else has, the trial is an image of an observed point, and its outcome
+    calls for a comparison (`bokern.ax.symmetry_trial`): a symmetry that leads for no
+    good reason could lead forever.
 
     Outcome constraints and failures count in every acquisition: it is multiplied by the
     probability that the constraints are kept and the evaluation succeeds
@@ -354,10 +354,10 @@ class StructureNode(GenerationNode):
         seed = spawn(self.seed, "gen", trials, pending, self._attempt)
         self._attempt += 1
         with with_rng_seed(seed), without_library_warnings():
-            run = self._test(experiment, n)
-            run = run or self._gen_or_degrade(
+            run = self._gen_or_degrade(
                 experiment, pending_observations, data, n, generator_gen_kwargs
             )
+            run = self._test(experiment, run) or run
             if self._is_repeat(experiment, run) and self._explore(experiment, data):
                 run = self._gen_or_degrade(
                     experiment, pending_observations, data, n, generator_gen_kwargs
@@ -372,20 +372,20 @@ class StructureNode(GenerationNode):
         }
         return run
 
-    def _test(self, experiment: Experiment, n: int | None) -> GeneratorRun | None:
-        """A trial that tests the symmetry of a structure in use, if nothing has.
+    def _test(self, experiment: Experiment, run: GeneratorRun) -> GeneratorRun | None:
+        """A trial that tests a symmetry, in place of a candidate that would not.
 
-        Not where every structure offered has it, nor in place of several candidates.
+        None where every structure offered has it, and for several candidates at once.
         """
         self._tests = {}
         doubted = is_auto(self.structures) or any(
             not any(True for _ in s.groups()) for s in offered(self.structures)
         )
-        if self._level != "structure" or not doubted or (n or 1) > 1:
+        if self._level != "structure" or not doubted or len(run.arms) > 1:
             return None
         for metric, weights in self._chosen.items():
             structure = as_structure(next(iter(heaviest(weights))))
-            arm = symmetry_trial(experiment, metric, structure)
+            arm = symmetry_trial(experiment, metric, structure, run.arms[0])
             if arm is not None:
                 self._tests = {metric: self.memory.searched_at.get(metric, 0)}
                 key = Generators.BOTORCH_MODULAR.value

@@ -1,9 +1,9 @@
-"""Trials that test a symmetry in which nothing but the prior believes as yet.
+"""Trials that test a symmetry which a candidate leaves untested.
 
 A symmetry can lead by the hyperparameters that it saves, and by where the observations
-happen to lie. What a model under it then proposes may never tell: points that the group
-leaves alone look best to it again and again. One evaluation does: that of an image of a
-point that was observed.
+happen to lie. What a model under it proposes may never tell: points that the group
+leaves where they are can look best to it again and again. One evaluation does: that of
+an image of a point that was observed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from bokern.views import Group, Orbit
 from bokern.views.elements import Element, generate
 
 APART = 0.05
-"""Share of a parameter's range: an image that is nearer to its point, or to another
-point that was tried, tests little."""
+"""Share of each parameter's range within which an image is as good as its point, or as
+another that was tried."""
 
 MOST_ELEMENTS = 720
 """Larger groups are not tested."""
@@ -44,9 +44,9 @@ MOST_TESTS = 3
 
 
 def symmetry_trial(
-    experiment: Experiment, metric: str, structure: Structure
+    experiment: Experiment, metric: str, structure: Structure, candidate: Arm
 ) -> Arm | None:
-    """An image of an observed point under a symmetry that is untested; None if none is.
+    """An image of an observed point, under what hardly moves a candidate.
 
     Of the images that are far from all that was tried, that of the observation that
     stands out most.
@@ -55,6 +55,11 @@ def symmetry_trial(
         experiment: Trials and their data; those under evaluation count as tried.
         metric: Its signature.
         structure: What the metric is modelled by, columns by name.
+        candidate: The point that would be tried instead.
+
+    Returns:
+        None if the candidate is moved by all elements of the groups, or those that
+        hardly move it have been tested.
     """
     space = experiment.search_space
     names = list(space.parameters)
@@ -63,7 +68,9 @@ def symmetry_trial(
     for group in dict.fromkeys(structure.resolve(names).groups()):
         if group.reflects or group.order > MOST_ELEMENTS or not observed:
             continue
-        found = _image(group, list(space.parameters.values()), observed, tried)
+        found = _image(
+            group, list(space.parameters.values()), observed, tried, candidate
+        )
         if found is not None:
             arm, index = found
             values = [arm.parameters[name] for name in names]
@@ -89,10 +96,13 @@ def _image(
     parameters: list[Parameter],
     observed: list[tuple[Arm, float]],
     tried: list[Arm],
+    candidate: Arm,
 ) -> tuple[Arm, tuple[int, ...]] | None:
     """The observation to carry, and the source of each parameter of its image."""
     dim = len(parameters)
     elements, orbit = group.elements(dim), Orbit(group, dim)
+    here = _places(parameters, [candidate])
+    blind = (orbit(here) - here).abs().amax(-1).squeeze(-1) <= APART
     X = _places(parameters, [arm for arm, _ in observed])
     moves = (orbit(X) - X).abs().amax(-1) > APART
     away = torch.tensor([value for _, value in observed], dtype=torch.float64)
@@ -110,7 +120,7 @@ def _image(
         return None
     known = generate(tested, dim, len(elements))
     fresh = torch.tensor([e not in known for e in elements])
-    usable = fresh.unsqueeze(-1) & moves & (gap > APART)
+    usable = (blind & fresh).unsqueeze(-1) & moves & (gap > APART)
     if not bool(usable.any()):
         return None
     score = torch.where(usable, away, -1.0)

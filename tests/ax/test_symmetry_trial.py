@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from ax.api.client import Client
 from ax.api.configs import RangeParameterConfig
+from ax.core.arm import Arm
 
 from bokern.ax import generation_strategy
 from bokern.ax.record import record_of, symmetries_tested
@@ -47,12 +48,11 @@ def see(client, point, y=None):
         client.complete_trial(index, raw_data={"y": y})
 
 
-def test_point(client, structure):
-    arm = symmetry_trial(client._experiment, "y", structure)
+def image_of(client, structure, candidate=(0.5, 0.5, 0.5)):
+    at = Arm(dict(zip("abc", candidate, strict=True)))
+    arm = symmetry_trial(client._experiment, "y", structure, at)
     return None if arm is None else tuple(arm.parameters.values())
 
-
-test_point.__test__ = False
 
 LEVEL = {
     (0.9, 0.1, 0.5): 0.0,
@@ -66,32 +66,57 @@ LEVEL = {
 @pytest.mark.parametrize("log", [False, True])
 def test_it_is_the_image_of_what_stands_out_and_is_moved(log):
     client = observed({**LEVEL, (0.7, 0.3, 0.2): -1.0}, log=log)
-    assert test_point(client, SWAP) == (0.3, 0.7, 0.2)
+    assert image_of(client, SWAP) == (0.3, 0.7, 0.2)
     # What is under evaluation is as good as tested.
     see(client, (0.3, 0.7, 0.2))
-    assert test_point(client, SWAP) is None
+    assert image_of(client, SWAP) is None
+
+
+@pytest.mark.parametrize(
+    ("structure", "candidate", "tested"),
+    [
+        (SWAP, (0.5, 0.5, 0.1), True),
+        (SWAP, (0.5, 0.53, 0.1), True),
+        (SWAP, (0.5, 0.6, 0.1), False),
+        (CYCLE, (0.5, 0.5, 0.1), False),
+        (CYCLE, (0.5, 0.5, 0.5), True),
+        (ALL, (0.5, 0.1, 0.5), True),
+        (ALL, (0.5, 0.1, 0.9), False),
+    ],
+)
+def test_a_candidate_that_tells_by_itself_stays(structure, candidate, tested):
+    client = observed({**LEVEL, (0.7, 0.3, 0.2): -1.0})
+    assert (image_of(client, structure, candidate) is not None) is tested
+
+
+def test_the_element_that_is_tested_is_one_that_the_candidate_is_blind_to():
+    client = observed({**LEVEL, (0.7, 0.3, 0.1): -1.0})
+    assert image_of(client, ALL, (0.5, 0.1, 0.5)) == (0.1, 0.3, 0.7)
+    see(client, (0.1, 0.3, 0.7))
+    assert image_of(client, ALL, (0.5, 0.1, 0.5)) is None
+    assert image_of(client, ALL, (0.5, 0.5, 0.1)) == (0.3, 0.7, 0.1)
 
 
 def test_what_stands_out_further_is_tested_again():
     client = observed({**LEVEL, (0.7, 0.3, 0.2): -1.0, (0.3, 0.7, 0.2): -0.8})
-    assert test_point(client, SWAP) is None
+    assert image_of(client, SWAP) is None
     see(client, (0.8, 0.1, 0.9), -1.5)
-    assert test_point(client, SWAP) is None, "less than twice as far"
+    assert image_of(client, SWAP) is None, "less than twice as far"
     see(client, (0.6, 0.1, 0.9), -3.0)
-    assert test_point(client, SWAP) == (0.1, 0.6, 0.9)
+    assert image_of(client, SWAP) == (0.1, 0.6, 0.9)
 
 
 def test_elements_are_tested_until_they_generate_the_group():
     client = observed({**LEVEL, (0.7, 0.3, 0.1): -1.0})
     tests = []
-    while (point := test_point(client, ALL)) is not None:
+    while (point := image_of(client, ALL)) is not None:
         tests.append(point)
         see(client, point, -1.0)
     assert len(tests) == 2
     assert all(sorted(point) == [0.1, 0.3, 0.7] for point in tests)
     client = observed({**LEVEL, (0.7, 0.3, 0.1): -1.0})
-    see(client, test_point(client, CYCLE), -1.0)
-    assert test_point(client, CYCLE) is None
+    see(client, image_of(client, CYCLE), -1.0)
+    assert image_of(client, CYCLE) is None
 
 
 @pytest.mark.parametrize(
@@ -106,12 +131,12 @@ def test_elements_are_tested_until_they_generate_the_group():
     ids=["no data", "nothing moves", "all level", "no symmetry", "a reflection"],
 )
 def test_there_may_be_none(values, structure):
-    assert test_point(observed(values), structure) is None
+    assert image_of(observed(values), structure) is None
 
 
-def bump(p):
-    """Level but for one place, far from the diagonal."""
-    return {"y": -max(0.0, 1.0 - 20 * ((p["a"] - 0.8) ** 2 + (p["b"] - 0.3) ** 2))}
+def bowl(p):
+    """Its minimum lies where a swap moves nothing."""
+    return {"y": (p["a"] - 0.5) ** 2 + (p["b"] - 0.5) ** 2}
 
 
 def made(client):
@@ -121,7 +146,7 @@ def made(client):
 
 def test_a_node_tests_and_compares_anew():
     client = make_client(generation_strategy(BOTH, initial=5, seed=0))
-    advance(client, 16, bump)
+    advance(client, 16, bowl)
     runs = made(client)
     records = [record_of(run) for run in runs]
     tests = [i for i, run in enumerate(runs) if symmetries_tested(run)]
@@ -141,7 +166,7 @@ def test_a_node_tests_and_compares_anew():
 @pytest.mark.parametrize("structures", ["Invariant(RBF(), swap(0, 1))", [*BOTH[1:]]])
 def test_a_symmetry_that_is_told_is_not_tested(structures):
     client = make_client(generation_strategy(structures, initial=4, seed=0))
-    advance(client, 8, bump)
+    advance(client, 8, bowl)
     assert not any(symmetries_tested(run) for run in made(client))
 
 
@@ -149,12 +174,12 @@ def test_several_candidates_at_once_are_the_models(monkeypatch):
     client = make_client(
         generation_strategy(BOTH, initial=4, seed=0, selection="winner")
     )
-    advance(client, 5, bump)
+    advance(client, 5, bowl)
     calls = []
     monkeypatch.setattr(
         "bokern.ax.node.symmetry_trial", lambda *_: calls.append(1) or None
     )
     client._generation_strategy.gen(experiment=client._experiment, n=2, num_trials=1)
     assert calls == []
-    advance(client, 1, bump)
+    advance(client, 1, bowl)
     assert calls == [1]
