@@ -111,7 +111,9 @@ def scaled_squared_distance(x1: Tensor, x2: Tensor, lengthscale: Tensor) -> Tens
     shared = x1.dim() == x2.dim() == 2
     if not (many and shared) or x1.requires_grad or x2.requires_grad:
         return squared_distance(x1 / lengthscale, x2 / lengthscale)
-    apart = (x1.mT.unsqueeze(-1) - x2.mT.unsqueeze(-2)).square()
+    # The order of memory would decide that of the sums, and with it their last bits.
+    z1, z2 = x1.mT.contiguous(), x2.mT.contiguous()
+    apart = (z1.unsqueeze(-1) - z2.unsqueeze(-2)).square()
     square = lengthscale.square().reciprocal() @ apart.flatten(1)
     return square.unflatten(-1, apart.shape[1:]).squeeze(-3)
 

@@ -137,6 +137,16 @@ def test_scaled_squared_distances(dim, lead):
     torch.testing.assert_close(slope, per_scale, rtol=1e-9, atol=1e-9)
 
 
+def test_scaled_distances_do_not_depend_on_the_order_of_memory():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(40, 3, generator=generator, dtype=torch.float64)
+    ell = torch.rand(1, 3, generator=generator, dtype=torch.float64) + 0.2
+    by_column = x.mT.contiguous().mT
+    assert by_column.stride() != x.stride()
+    found = numerics.scaled_squared_distance(by_column, by_column, ell)
+    assert torch.equal(found, numerics.scaled_squared_distance(x, x, ell))
+
+
 def test_safe_sqrt():
     x = torch.tensor([0.0, 4.0, 9.0], dtype=torch.float64, requires_grad=True)
     root = numerics.safe_sqrt(x)
