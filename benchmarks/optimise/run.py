@@ -49,7 +49,7 @@ NEEDS_GROUP = frozenset({"bokern-known"})
 NEEDS_ORDER = frozenset({"logei", "warp"})
 """These know ranges and ordered values only."""
 
-DIGITS = 6
+DIGITS = 4
 """Significant digits of the times that are recorded."""
 
 
