@@ -34,7 +34,7 @@ TELLING = 0.5
 the farthest: where the function is level, every symmetry seems to hold."""
 
 FAR = 1e6
-"""Where an arm lies that lacks a parameter."""
+"""Where an arm lies that lacks a parameter, or is off its scale."""
 
 MOST_ROWS = 16
 """Of the observations that stand out most, so many are looked at."""
@@ -73,9 +73,9 @@ def symmetry_trial(
         )
         if found is not None:
             arm, index = found
-            values = [arm.parameters[name] for name in names]
+            values = [arm.parameters.get(name) for name in names]
             image = dict(zip(names, (values[j] for j in index), strict=True))
-            if space.check_membership(image):
+            if None not in values and space.check_membership(image):
                 return Arm(parameters=image)
     return None
 
@@ -145,6 +145,8 @@ def _share(parameter: Parameter, value: object) -> float:
     if isinstance(parameter, RangeParameter) and isinstance(value, int | float):
         low, high = parameter.lower, parameter.upper
         if parameter.log_scale:
+            if value <= 0.0:
+                return FAR
             low, high, value = map(math.log, (low, high, value))
         return float((value - low) / (high - low))
     if isinstance(parameter, ChoiceParameter) and value in parameter.values:
