@@ -8,6 +8,7 @@ other integration use this one object, so that they agree on the optimum.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -271,8 +272,9 @@ class LogPosterior:
         """
         theta, usable = _usable(theta.detach())
         theta = theta.requires_grad_(True)
-        blocks, kernel = self._blocks(theta), self._kernel(theta)
+        blocks = self._blocks(theta)
         with torch.enable_grad():
+            kernel = self._kernel(theta)
             mean, noise = self._mean_and_noise(theta)
             prior = self.log_prior(theta) if self.use_prior else theta.sum(-1) * 0.0
             K = blocks.covariance(kernel, theta.shape[:-1])
@@ -382,7 +384,7 @@ class LogPosterior:
         return mean.expand(shape), noise.expand(shape)
 
     def _blocks(self, theta: Tensor) -> RowBlocks:
-        batch = theta[..., 0].numel() if self.dim else 1
+        batch = math.prod(theta.shape[:-1])
         return RowBlocks(self.X, batch * self._terms.covar_module.evaluations)
 
     def _kernel(self, theta: Tensor) -> Covariance:

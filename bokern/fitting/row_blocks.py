@@ -57,15 +57,14 @@ class RowBlocks:
         """
         total = torch.zeros_like(theta)
         for start, stop in self._bounds():
-            with torch.enable_grad():
-                block = kernel(self.X[..., start:stop, :], self.X[..., start:, :])
-            if not block.requires_grad:
-                break
             weight = slope[..., start:stop, start:].clone()
             # Entries right of the block stand for those below it too.
             weight[..., stop - start :] *= 2.0
-            weight = weight.expand(*slope.shape[:-2], *weight.shape[-2:])
-            block = block.expand(weight.shape)
+            with torch.enable_grad():
+                block = kernel(self.X[..., start:stop, :], self.X[..., start:, :])
+                block = block.expand(weight.shape)
+            if not block.requires_grad:
+                break
             total += torch.autograd.grad(block, theta, weight)[0]
         return total
 

@@ -98,6 +98,21 @@ def test_gradient_and_hessian(unit_model, draw_theta, structure, known_noise):
     )
 
 
+@pytest.mark.parametrize("blocks", [False, True])
+def test_a_caller_without_gradients_gets_them_too(
+    unit_model, draw_theta, blocks, monkeypatch
+):
+    objective = unit_model("RBF()").log_posterior()
+    if blocks:
+        monkeypatch.setitem(row_blocks.BLOCK_ENTRIES, "cpu", 20)
+    theta = draw_theta(objective, 2)
+    value, gradient = objective.value_and_gradient(theta)
+    with torch.no_grad():
+        again, slope = objective.value_and_gradient(theta)
+    assert torch.equal(again, value)
+    assert torch.equal(slope, gradient)
+
+
 @pytest.mark.equivalence
 @pytest.mark.parametrize("rows", [1, 3, 7])
 @pytest.mark.parametrize("structure", [*STRUCTURES, "ConditionalDeep()"])
