@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from ax.core.arm import Arm
 from ax.core.experiment import Experiment
 from ax.core.observation import ObservationFeatures
-from ax.core.parameter import Parameter, RangeParameter
+from ax.core.parameter import ChoiceParameter, Parameter, RangeParameter
 
 from bokern.ax.acquisition import space_size
 
@@ -93,13 +93,26 @@ def _close(experiment: Experiment, one: Arm, other: Arm, share: float) -> bool:
 
 
 def _near(parameter: Parameter, a: object, b: object, share: float) -> bool:
-    if (
-        not isinstance(parameter, RangeParameter)
-        or not isinstance(a, int | float)
-        or not isinstance(b, int | float)
-    ):
+    one, other = place_of(parameter, a), place_of(parameter, b)
+    if not isinstance(parameter, RangeParameter) or one is None or other is None:
         return a == b
-    lower, upper = parameter.lower, parameter.upper
-    if parameter.log_scale:
-        a, b, lower, upper = map(math.log, (a, b, lower, upper))
-    return abs(a - b) <= share * (upper - lower)
+    return abs(one - other) <= share
+
+
+def place_of(parameter: Parameter, value: object) -> float | None:
+    """Where a value lies in its parameter's range, from 0 to 1 as the model sees it.
+
+    Values of a choice lie in their order, or 1 apart if they have none. None for what
+    is no value of the parameter.
+    """
+    if isinstance(parameter, RangeParameter) and isinstance(value, int | float):
+        low, high = parameter.lower, parameter.upper
+        if parameter.log_scale:
+            if value <= 0.0:
+                return None
+            low, high, value = map(math.log, (low, high, value))
+        return float((value - low) / (high - low))
+    if isinstance(parameter, ChoiceParameter) and value in parameter.values:
+        place = parameter.values.index(value)
+        return place / max(1, len(parameter.values) - 1 if parameter.is_ordered else 1)
+    return None

@@ -171,7 +171,7 @@ def symmetries_tested(run: GeneratorRun) -> dict[str, int]:
     """The ``tests`` of its record, without reading the rest."""
     document = (run.gen_metadata or {}).get(KEY)
     found = document.get("tests") if isinstance(document, Mapping) else None
-    return dict(found) if _KINDS["tests"](found) and found is not None else {}
+    return dict(found) if found and _KINDS["tests"](found) else {}
 
 
 def newest_record(experiment: Experiment) -> StructureRecord | None:

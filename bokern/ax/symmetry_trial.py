@@ -8,19 +8,19 @@ an image of a point that was observed.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterator
 
 import torch
 from ax.core.arm import Arm
 from ax.core.experiment import Experiment
-from ax.core.parameter import ChoiceParameter, Parameter, RangeParameter
+from ax.core.parameter import Parameter
 from torch import Tensor
 
-from bokern.ax.occupied import SAME
+from bokern.ax.occupied import SAME, place_of
 from bokern.structures import Structure
 from bokern.views import Group, Orbit
-from bokern.views.elements import Element, generate
+from bokern.views.elements import generate
 
 APART = 0.05
 """Share of each parameter's range within which an image is as good as its point, or as
@@ -34,7 +34,7 @@ TELLING = 0.5
 the farthest: where the function is level, every symmetry seems to hold."""
 
 FAR = 1e6
-"""Where an arm lies that lacks a parameter, or is off its scale."""
+"""Where values lie that have no place in their parameter's range."""
 
 MOST_ROWS = 16
 """Of the observations that stand out most, so many are looked at."""
@@ -115,10 +115,11 @@ def _image(
     tried_at = _places(parameters, tried)
     gap = torch.cdist(orbit(X[rows]), tried_at, p=math.inf).amin(-1)
     moves, away = moves[:, rows], away[rows]
-    tested = list(_elements(elements, (moves & (gap <= SAME)).any(-1)))
+    is_tested = (moves & (gap <= SAME)).any(-1).tolist()
+    tested = list(itertools.compress(elements, is_tested))
     if len(tested) >= MOST_TESTS:
         return None
-    known = generate(tested, dim, len(elements))
+    known = set(generate(tested, dim, len(elements)))
     fresh = torch.tensor([e not in known for e in elements])
     usable = (blind & fresh).unsqueeze(-1) & moves & (gap > APART)
     if not bool(usable.any()):
@@ -131,26 +132,10 @@ def _image(
     return observed[rows[place]][0], elements[element][0]
 
 
-def _elements(elements: tuple[Element, ...], which: Tensor) -> Iterator[Element]:
-    return (e for e, chosen in zip(elements, which.tolist(), strict=True) if chosen)
-
-
 def _places(parameters: list[Parameter], arms: list[Arm]) -> Tensor:
-    """Where arms lie, in shares of each range; unordered values are far apart."""
-    rows = [[_share(p, arm.parameters.get(p.name)) for p in parameters] for arm in arms]
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def _share(parameter: Parameter, value: object) -> float:
-    if isinstance(parameter, RangeParameter) and isinstance(value, int | float):
-        low, high = parameter.lower, parameter.upper
-        if parameter.log_scale:
-            if value <= 0.0:
-                return FAR
-            low, high, value = map(math.log, (low, high, value))
-        return float((value - low) / (high - low))
-    if isinstance(parameter, ChoiceParameter) and value in parameter.values:
-        place = parameter.values.index(value)
-        span = len(parameter.values) - 1 if parameter.is_ordered else 1
-        return place / max(1, span)
-    return FAR if value is None else 0.0
+    """Where arms lie, in shares of each range."""
+    rows = [
+        [place_of(p, arm.parameters.get(p.name)) for p in parameters] for arm in arms
+    ]
+    found = [[FAR if place is None else place for place in row] for row in rows]
+    return torch.tensor(found, dtype=torch.float64)
