@@ -18,6 +18,7 @@ from ax.core.parameter import Parameter
 from torch import Tensor
 
 from bokern.ax.occupied import SAME, place_of
+from bokern.ax.record import symmetries_tested
 from bokern.structures import Structure
 from bokern.views import Group, Orbit
 from bokern.views.elements import generate
@@ -42,6 +43,9 @@ MOST_ROWS = 16
 MOST_TESTS = 3
 """Of one group: after so many elements the evidence may speak."""
 
+MOST_REPEATS = 2
+"""Trials that test an element, however far later observations stand out."""
+
 
 def symmetry_trial(
     experiment: Experiment, metric: str, structure: Structure, candidate: Arm
@@ -64,13 +68,15 @@ def symmetry_trial(
     space = experiment.search_space
     names = list(space.parameters)
     observed = _observed(experiment, metric)
-    tried = [arm for trial in experiment.trials.values() for arm in trial.arms]
+    trials = experiment.trials.values()
+    tried = [arm for trial in trials for arm in trial.arms]
+    runs = [run for trial in trials for run in trial.generator_runs]
+    tests = [arm for run in runs if symmetries_tested(run) for arm in run.arms]
     for group in dict.fromkeys(structure.resolve(names).groups()):
         if group.reflects or group.order > MOST_ELEMENTS or not observed:
             continue
-        found = _image(
-            group, list(space.parameters.values()), observed, tried, candidate
-        )
+        parameters = list(space.parameters.values())
+        found = _image(group, parameters, observed, tried, tests, candidate)
         if found is not None:
             arm, index = found
             values = [arm.parameters.get(name) for name in names]
@@ -96,6 +102,7 @@ def _image(
     parameters: list[Parameter],
     observed: list[tuple[Arm, float]],
     tried: list[Arm],
+    tests: list[Arm],
     candidate: Arm,
 ) -> tuple[Arm, tuple[int, ...]] | None:
     """The observation to carry, and the source of each parameter of its image."""
@@ -112,11 +119,12 @@ def _image(
         return None
     order = away.argsort(descending=True, stable=True)[:MOST_ROWS]
     rows = order[away[order] >= TELLING * farthest].tolist()
-    tried_at = _places(parameters, tried)
-    gap = torch.cdist(orbit(X[rows]), tried_at, p=math.inf).amin(-1)
+    apart = torch.cdist(orbit(X), _places(parameters, tests), p=math.inf)
+    repeats = (moves.unsqueeze(-1) & (apart <= SAME)).any(1).sum(-1)
+    gap = torch.cdist(orbit(X[rows]), _places(parameters, tried), p=math.inf).amin(-1)
     moves, away = moves[:, rows], away[rows]
-    is_tested = (moves & (gap <= SAME)).any(-1).tolist()
-    tested = list(itertools.compress(elements, is_tested))
+    is_tested = (moves & (gap <= SAME)).any(-1) | (repeats >= MOST_REPEATS)
+    tested = list(itertools.compress(elements, is_tested.tolist()))
     if len(tested) >= MOST_TESTS:
         return None
     known = set(generate(tested, dim, len(elements)))
@@ -138,4 +146,4 @@ def _places(parameters: list[Parameter], arms: list[Arm]) -> Tensor:
         [place_of(p, arm.parameters.get(p.name)) for p in parameters] for arm in arms
     ]
     found = [[FAR if place is None else place for place in row] for row in rows]
-    return torch.tensor(found, dtype=torch.float64)
+    return torch.tensor(found, dtype=torch.float64).reshape(-1, len(parameters))

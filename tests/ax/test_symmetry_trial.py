@@ -106,6 +106,18 @@ def test_what_stands_out_further_is_tested_again():
     assert image_of(client, SWAP) == (0.1, 0.6, 0.9)
 
 
+def test_an_element_is_tested_twice_at_most():
+    client = observed({**LEVEL, (0.7, 0.3, 0.2): -1.0})
+    for y, count in ((-1.0, 1), (-3.0, 2), (-9.0, 3)):
+        point = image_of(client, SWAP)
+        assert (point is not None) is (count <= 2)
+        if point is not None:
+            see(client, point, y)
+            run = client._experiment.trials[max(client._experiment.trials)]
+            run.generator_runs[0]._gen_metadata = {"bokern": {"tests": {"y": 5}}}
+        see(client, (0.6 + 0.1 * count, 0.1, 0.9), 3.0 * y)
+
+
 def test_elements_are_tested_until_they_generate_the_group():
     client = observed({**LEVEL, (0.7, 0.3, 0.1): -1.0})
     tests = []
