@@ -233,8 +233,8 @@ if not SMOKE:
 # ![Forecasts of the best structure, of the average and of a plain Matérn kernel, with
 # 95 % intervals; dots are the months held out.](figures/2_forecast.png)
 #
-# The best structure and the average have learned the season: they miss by 82 and 78
-# thousand passengers, the plain kernel by 224. Their 95 % intervals hold 19 and 21 of
+# The best structure and the average have learned the season: they miss by 84 and 79
+# thousand passengers, the plain kernel by 224. Their 95 % intervals hold 17 and 19 of
 # the 24 months; those of the plain kernel, twice as wide, hold 15.
 #
 # And yet repeating the last year, without any model, misses by 77. Growth had paused in
@@ -251,7 +251,7 @@ for index in range(min(8, len(searched.candidates))):
     print(f"gap {gap:6.2f}  rmse {rmse:5.1f}  {structure}")
 
 # %% [markdown]
-# The structures with a `Linear()` part miss by 71 or 72, those without by 81 to 84, and
+# The structures with a `Linear()` part miss by 71 or 72, those without by 81 to 86, and
 # the evidence sees less than a nat between them. It could not see more. It is the
 # probability of the 120 months seen, which is the product of 120 predictions, each of a
 # month from those before. What it rewards is predicting the next month, at all times;
