@@ -1,4 +1,4 @@
-"""Which of six structures made the data? A confusion matrix."""
+"""Which of seven structures made the data? A confusion matrix."""
 
 from benchmarks.identify.commands import add_commands
 

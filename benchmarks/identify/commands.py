@@ -11,7 +11,7 @@ from benchmarks.options import add_run_options
 def add_commands(commands: Any) -> None:
     """Adds ``identify`` to the command line."""
     parser = commands.add_parser(
-        "identify", help="is the structure that made the data found among six?"
+        "identify", help="is the structure that made the data found among seven?"
     )
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--points", type=int, nargs="+", default=[40, 80])

@@ -65,7 +65,7 @@ class IdentifyRun:
 
 
 def verdict(comparison: Comparison) -> Record:
-    """What a comparison says of each of the six, by short name."""
+    """What a comparison says of each of the seven, by short name."""
     columns = [f"x{j}" for j in range(DIM)]
     names = {parse(f.structure).resolve(columns): n for n, f in FAMILIES.items()}
     ranked = [names[s.resolve(comparison.column_names)] for s in comparison.structures]

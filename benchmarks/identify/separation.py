@@ -1,4 +1,4 @@
-r"""How far apart the six priors are, whatever a search makes of them.
+r"""How far apart the seven priors are, whatever a search makes of them.
 
 The expected log evidence of a truth over the best member of another family is
 
@@ -16,7 +16,15 @@ import torch
 from scipy.optimize import minimize
 from torch import Tensor
 
-from benchmarks.identify.truths import DIM, FAMILIES, NOISE, Family, Range, draw_truth
+from benchmarks.identify.truths import (
+    DIM,
+    FAMILIES,
+    NOISE,
+    Family,
+    Range,
+    Ranges,
+    draw_truth,
+)
 from bokern.numerics import cholesky
 from bokern.seeding import generator
 
@@ -31,31 +39,34 @@ def expected_gap(truth: str, other: str, n: int, seed: int) -> float:
     S = FAMILIES[truth].covariance(X, drawn.values)
     S = S + drawn.noise**2 * torch.eye(n, dtype=X.dtype)
     family = FAMILIES[other]
-    ranges = family.ranges | SCALES
+    ranges: Ranges = {**family.ranges, **SCALES}
     source = generator("separation", truth, other, n, seed)
     ends = []
     for _ in range(STARTS):
-        start = [r.draw(source).log() for r in ranges.values()]
+        start = [r.free(r.draw(source)) for r in ranges.values()]
         ends.append(_descend(X, S, family, ranges, torch.cat(start)))
     return min(ends)
 
 
 def _descend(
-    X: Tensor, S: Tensor, family: Family, ranges: dict[str, Range], start: Tensor
+    X: Tensor, S: Tensor, family: Family, ranges: Ranges, start: Tensor
 ) -> float:
     sizes = [r.size for r in ranges.values()]
     log_det = torch.linalg.slogdet(S)[1]
 
     def value_and_gradient(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        log = torch.tensor(theta, dtype=X.dtype, requires_grad=True)
-        parts = dict(zip(ranges, log.exp().split(sizes), strict=True))
+        free = torch.tensor(theta, dtype=X.dtype, requires_grad=True)
+        parts = {
+            name: r.values(part)
+            for (name, r), part in zip(ranges.items(), free.split(sizes), strict=True)
+        }
         K = parts["scale"] * family.covariance(X, parts)
         K = K + parts["noise"] ** 2 * torch.eye(len(X), dtype=X.dtype)
         L, _ = cholesky(K)
         trace = torch.cholesky_solve(S, L).diagonal().sum()
         own = 2.0 * L.diagonal().log().sum()
         value = 0.5 * (trace - len(X) + own - log_det)
-        (slope,) = torch.autograd.grad(value, log)
+        (slope,) = torch.autograd.grad(value, free)
         return value.item(), slope.numpy()
 
     bounds = [(-5.0, 4.0)] * len(start)

@@ -1,9 +1,10 @@
-r"""Six priors in three dimensions, and draws from each.
+r"""Seven priors in three dimensions, and draws from each.
 
 Covariances are written out on top of `bokern.problems.covariance`, apart from
 ``bokern.kernels``, which they judge. All have unit variance; hyperparameters of a draw
-are log-uniform in the ranges below, and are recorded. The ranges were set by what is
-identifiable in principle (see `benchmarks.identify.separation`), before any search.
+are log-uniform in the ranges below, hyperdata standard normal, and are recorded. The
+ranges were set by what is identifiable in principle (see
+`benchmarks.identify.separation`), before any search.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from bokern.kernels import spread_places
 from bokern.numerics import cholesky, squared_distance
 from bokern.problems.covariance import invariant, matern52, plain, squared_exponential
 from bokern.problems.samples import Sample
@@ -24,6 +26,9 @@ from bokern.views import Group, Orbit, cyclic, permutations
 DIM = 3
 NOISE = (0.05, 0.1)
 """Standard deviation of the noise, log-uniform; functions have unit variance."""
+
+PLACES = 5
+"""Of hyperdata, where the structure has them too."""
 
 Values = dict[str, Tensor]
 Covariance = Callable[[Tensor, Values], Tensor]
@@ -54,6 +59,40 @@ class Range:
             log = log * (1.0 - 2.0 * sign)
         return log.exp()
 
+    def free(self, values: Tensor) -> Tensor:
+        """Coordinates in which they are unbounded."""
+        return values.log()
+
+    def values(self, free: Tensor) -> Tensor:
+        """What `free` came from."""
+        return free.exp()
+
+
+@dataclass(frozen=True)
+class Normal:
+    """Hyperparameters of a truth that are standard normal.
+
+    Args:
+        size: How many.
+    """
+
+    size: int
+
+    def draw(self, source: torch.Generator) -> Tensor:
+        """``size`` values."""
+        return torch.randn(self.size, dtype=torch.float64, generator=source)
+
+    def free(self, values: Tensor) -> Tensor:
+        """The values themselves."""
+        return values
+
+    def values(self, free: Tensor) -> Tensor:
+        """The values themselves."""
+        return free
+
+
+Ranges = dict[str, Range | Normal]
+
 
 @dataclass(frozen=True)
 class Family:
@@ -67,7 +106,7 @@ class Family:
     """
 
     structure: str
-    ranges: dict[str, Range]
+    ranges: Ranges
     covariance: Covariance
 
     def draw_values(self, source: torch.Generator) -> Values:
@@ -112,6 +151,20 @@ def _warped(X: Tensor, values: Values) -> Tensor:
     return _matern(-torch.expm1(values["b"] * log), values)
 
 
+def _bent(X: Tensor, values: Values) -> Tensor:
+    """Two layers: the identity bent by whitened hyperdata, what is left integrated."""
+    Z = spread_places(PLACES, range(DIM), DIM)
+    profile, ell = squared_exponential(1.0), values["hidden_lengthscale"]
+    L, _ = cholesky(plain(profile, Z / ell, Z / ell))
+    A = torch.linalg.solve_triangular(L, plain(profile, Z / ell, X / ell), upper=False)
+    A, scale = A.T, values["hidden_scale"]
+    latent = X / values["lengthscale"] + scale * A @ values["hidden"].reshape(-1, DIM)
+    lost = 2.0 * (1.0 - plain(profile, X / ell, X / ell)) - squared_distance(A, A)
+    variance = scale**2 * lost.clamp_min(0.0)
+    gap = squared_distance(latent, latent)
+    return torch.exp(-0.5 * gap / (1.0 + variance)) * (1.0 + variance) ** (-DIM / 2)
+
+
 def _invariant(group: Group) -> Covariance:
     orbit = Orbit(group.resolve([f"x{j}" for j in range(DIM)]), DIM)
 
@@ -153,6 +206,16 @@ FAMILIES = {
             "b": Range(DIM, 2.0, 4.0, inverted=True),
         },
         _warped,
+    ),
+    "bend": Family(
+        f"ConditionalDeep(hyperdata={PLACES})",
+        {
+            "lengthscale": Range(DIM, 0.5, 1.5),
+            "hidden_lengthscale": Range(DIM, 1.0, 2.0),
+            "hidden_scale": Range(1, 2.0, 4.0),
+            "hidden": Normal(PLACES * DIM),
+        },
+        _bent,
     ),
     "S3": Family(
         "Invariant(Matern(2.5), permutations(3))",

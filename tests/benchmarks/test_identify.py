@@ -9,7 +9,8 @@ import bokern
 from benchmarks.identify.run import IdentifyRun
 from benchmarks.identify.separation import expected_gap
 from benchmarks.identify.summary import summary
-from benchmarks.identify.truths import DIM, FAMILIES, NOISE, Range, draw_truth
+from benchmarks.identify.truths import DIM, FAMILIES, NOISE, PLACES, Range, draw_truth
+from bokern.kernels import spread_places
 from bokern.seeding import generator
 from bokern.structures import parse
 
@@ -94,6 +95,36 @@ def test_columns_are_additive():
     assert (sign @ K @ sign).item() > 0.01
 
 
+@pytest.mark.oracle
+def test_the_bend_is_the_mean_over_hidden_functions_that_meet_the_hyperdata(X):
+    """Hidden functions are drawn by conditioning their joint Gaussian, by `lstsq`."""
+    X = X[:5]
+    K, values = covariance("bend", X)
+    Z = spread_places(PLACES, range(DIM), DIM)
+    both = torch.cat([Z, X]) / values["hidden_lengthscale"]
+    joint = torch.exp(-0.5 * torch.cdist(both, both) ** 2)
+    gain = torch.linalg.lstsq(joint[:PLACES, :PLACES], joint[:PLACES, PLACES:])[0].T
+    rest = joint[PLACES:, PLACES:] - gain @ joint[:PLACES, PLACES:]
+    given = torch.linalg.cholesky(joint[:PLACES, :PLACES])
+    mean = gain @ given @ values["hidden"].reshape(PLACES, DIM)
+    root = torch.linalg.eigh(rest)
+    half = root.eigenvectors * root.eigenvalues.clamp_min(0.0).sqrt()
+    source = generator("test-bend")
+    noise = torch.randn(40_000, len(X), DIM, dtype=X.dtype, generator=source)
+    hidden = X / values["lengthscale"] + values["hidden_scale"] * (mean + half @ noise)
+    draws = torch.exp(-0.5 * torch.cdist(hidden, hidden) ** 2)
+    error = draws.std(0) / math.sqrt(len(draws))
+    assert ((draws.mean(0) - K).abs() <= 4.5 * error + 1e-12).all()
+
+
+def test_the_bend_without_hidden_functions_is_a_squared_exponential(X):
+    _, values = covariance("bend", X)
+    none = values | {"hidden_scale": torch.zeros(1, dtype=X.dtype)}
+    Z = X / values["lengthscale"]
+    expected = torch.exp(-0.5 * torch.cdist(Z, Z) ** 2)
+    torch.testing.assert_close(FAMILIES["bend"].covariance(X, none), expected)
+
+
 def test_ranges_hold_and_may_be_inverted():
     source = generator("test-range")
     values = Range(400, 2.0, 4.0, inverted=True).draw(source)
@@ -119,13 +150,15 @@ def test_the_expected_gap_is_zero_within_the_family_and_positive_elsewhere():
 
 def test_candidates_parse_and_are_distinct():
     columns = [f"x{j}" for j in range(DIM)]
-    assert len({parse(f.structure).resolve(columns) for f in FAMILIES.values()}) == 6
+    assert len({parse(f.structure).resolve(columns) for f in FAMILIES.values()}) == 7
 
 
 def test_a_run_records_what_was_found(monkeypatch):
     def two(X, y, structures, **options):
         assert options["bounds"] == [(0.0, 1.0)] * DIM
-        return bokern.compare([structures[0], structures[4]], X, y, **options)
+        return bokern.compare(
+            [structures[0], FAMILIES["S3"].structure], X, y, **options
+        )
 
     monkeypatch.setattr(bokern, "search", two, raising=False)
     found = IdentifyRun("S3", 12, 0).execute()
@@ -172,6 +205,8 @@ def test_summary_counts_failures_against_the_claim():
     ]
     text = summary(runs)
     assert "| 2 of 4 (50%) | ≥ 80% | NO |" in text
-    assert "| S3 | · | · | · | · | 1 | 1 | · | 0.50 | 1.0 [-1.0, 3.0] | 1.0 |" in text
+    assert (
+        "| S3 | · | · | · | · | · | 1 | 1 | · | 0.50 | 1.0 [-1.0, 3.0] | 1.0 |" in text
+    )
     assert "BLIND 3 of the winners" in text
     assert "1 of 4 runs failed." in text
