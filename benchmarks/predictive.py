@@ -75,27 +75,26 @@ class Predictions:
 def predict(model: Model, X: Tensor, noisy: bool = True) -> Predictions:
     """Predictions at ``n x d`` inputs, of noisy targets or of the function.
 
-    Members of a `MixtureGP` keep their exact weights, which its own posterior rounds;
-    they share a transform of the outcomes.
+    Members of a `MixtureGP`, or their draws, keep their exact weights, which its own
+    posterior rounds; they share a transform of the outcomes.
     """
+    weight: Tensor = X.new_ones(1)
+    fitted: torch.nn.Module = model
     if isinstance(model, MixtureGP):
-        members = [m for m in model.members if isinstance(m, Model)]
-        weight = model.weights
-    else:
-        members, weight = [model], X.new_ones(1)
+        weight, fitted = model.atom_weights, model.members[0]
     with torch.no_grad():
-        moments = torch.stack([_moments(member, X, noisy) for member in members])
-    steps = nonlinear_steps(getattr(members[0], "outcome_transform", None))
+        parts = [_moments(model, block, noisy) for block in X.split(BLOCK)]
+    mean, variance = torch.cat(parts, -1)
+    steps = nonlinear_steps(getattr(fitted, "outcome_transform", None))
     chain = {str(number): step for number, step in enumerate(steps)}
     outcome = ChainedOutcomeTransform(**chain) if chain else None
-    return Predictions(weight.to(moments), moments[:, 0], moments[:, 1], outcome)
+    return Predictions(weight.to(mean), mean, variance, outcome)
 
 
 def _moments(model: Model, X: Tensor, noisy: bool) -> Tensor:
-    """Mean and variance on the Gaussian scale, ``2 x n``."""
-    parts = []
-    for block in X.split(BLOCK):
-        posterior = model.posterior(block, observation_noise=noisy)
-        posterior = gaussian_part(posterior)
-        parts.append(torch.stack([posterior.mean, posterior.variance]).squeeze(-1))
-    return torch.cat(parts, -1)
+    """Mean and variance on the Gaussian scale, ``2 x members x n``."""
+    if isinstance(model, MixtureGP):
+        law = model.atom_distribution(X, noisy)
+        return torch.stack([law.mean, law.variance])
+    posterior = gaussian_part(model.posterior(X, observation_noise=noisy))
+    return torch.stack([posterior.mean, posterior.variance]).squeeze(-1).unsqueeze(-2)

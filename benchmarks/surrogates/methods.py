@@ -22,17 +22,21 @@ import bokern
 from benchmarks.surrogates.data import Data
 from benchmarks.surrogates.deep_peers import fit_deep_gp, fit_deep_kernel
 from benchmarks.tasks import Record
+from bokern.models import integrated
 
 Method = Callable[[Data, int], tuple[Model, Record]]
+
+DRAWS = 16
+"""Of hyperparameters."""
 
 PAPER = "ConditionalDeep(mean='zero', form='network')"
 """The surrogate of [CDGP], by type-II maximum likelihood."""
 
 
 def fit_structure(
-    data: Data, seed: int, structure: str, objective: str = "map"
+    data: Data, seed: int, structure: str, objective: str = "map", draws: int = 0
 ) -> tuple[Model, Record]:
-    """`bokern.fit` of one structure."""
+    """`bokern.fit` of one structure, hyperparameters fitted or averaged over."""
     model = bokern.fit(
         structure,
         data.X,
@@ -41,16 +45,16 @@ def fit_structure(
         objective=objective,
         seed=seed,
     )
-    return model, {"best": structure}
+    return integrated(model, draws) if draws else model, {"best": structure}
 
 
 def fit_search(data: Data, seed: int) -> tuple[Model, Record]:
-    """`bokern.search` as it comes, averaged."""
+    """`bokern.search` as it comes, averaged over structures and hyperparameters."""
     found = bokern.search(
         data.X, data.y, bounds=list(data.bounds), seed=seed, progress=False
     )
     record = {"best": str(found.best), "candidates": len(found.candidates)}
-    return found.model(average=True), record
+    return found.model(average=True, draws=DRAWS), record
 
 
 def fit_matern(data: Data, seed: int, warp: bool = False) -> tuple[Model, Record]:
@@ -92,6 +96,14 @@ METHODS: dict[str, Method] = {
     "deep": partial(fit_structure, structure="DeepSE()"),
     "conditional": partial(fit_structure, structure="ConditionalDeep()"),
     "conditional-9": partial(fit_structure, structure="ConditionalDeep(hyperdata=9)"),
+    "our-matern-draws": partial(fit_structure, structure="Matern(2.5)", draws=DRAWS),
+    "deep-draws": partial(fit_structure, structure="DeepSE()", draws=DRAWS),
+    "conditional-draws": partial(
+        fit_structure, structure="ConditionalDeep()", draws=DRAWS
+    ),
+    "conditional-9-draws": partial(
+        fit_structure, structure="ConditionalDeep(hyperdata=9)", draws=DRAWS
+    ),
     "conditional-ml": partial(fit_structure, structure=PAPER, objective="ml"),
     "search": fit_search,
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
 from botorch.acquisition.objective import PosteriorTransform
@@ -31,8 +29,9 @@ class ThompsonSample(AcquisitionFunction):
 
     $$F(x) = \mu(x) + \Sigma(x, S)\, \Sigma(S, S)^{-1} (f_S - \mu(S)).$$
 
-    At S it is a draw from the joint posterior. Of a mixture one member is drawn first.
-    Pending points need no care: each trial has a draw of its own.
+    At S it is a draw from the joint posterior. Of a mixture one member is drawn first,
+    with its hyperparameters if it has draws of them. Pending points need no care: each
+    trial has a draw of its own.
 
     Cost: one joint posterior of all candidates and 256 points a call.
 
@@ -57,9 +56,8 @@ class ThompsonSample(AcquisitionFunction):
     ) -> None:
         generator = torch.Generator().manual_seed(seed)
         if isinstance(model, MixtureGP):
-            share = model.weights.detach().cpu()
-            member = torch.multinomial(share, 1, generator=generator)
-            model = cast(Model, model.members[int(member)])
+            share = model.atom_weights.detach().cpu()
+            model = model.atom(int(torch.multinomial(share, 1, generator=generator)))
         super().__init__(model=model)
         self.posterior_transform = posterior_transform
         points = draw_sobol_samples(bounds, SPREAD, 1, seed=seed).squeeze(-2)

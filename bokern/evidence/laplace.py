@@ -19,7 +19,7 @@ from bokern.evidence.data import (
 )
 from bokern.evidence.loo import leave_one_out
 from bokern.evidence.result import Evidence
-from bokern.fitting import GRADIENT_TOLERANCE, LogPosterior
+from bokern.fitting import GRADIENT_TOLERANCE, Curvature, LogPosterior
 from bokern.models import StructuredGP
 
 SEARCHED_AGAIN = 3
@@ -44,21 +44,9 @@ def laplace_integral(objective: LogPosterior, theta: Tensor) -> tuple[float, Ten
     """
     with torch.no_grad():
         peak = (objective.log_likelihood(theta) + objective.log_prior(theta)).item()
-    H = -objective.hessian(theta)
-    L, info = torch.linalg.cholesky_ex(-objective.prior_hessian(theta))
-    if int(info) or not bool(torch.isfinite(H).all()):
-        raise EvidenceError(
-            "the curvature at the fitted hyperparameters cannot be used: priors are "
-            "expected log-concave in unconstrained coordinates, and the likelihood "
-            "finite around the optimum; use the default priors, or fit again"
-        )
-    half = torch.linalg.solve_triangular(L, H, upper=False)
-    W = torch.linalg.solve_triangular(L, half.T, upper=False)
-    w = torch.linalg.eigvalsh(0.5 * (W + W.T))
-    usable = torch.where(w > 0, w, 1.0)
-    log_det = 2.0 * L.diagonal().log().sum() + usable.log().sum()
+    curvature = Curvature.at(objective, theta)
     constant = 0.5 * objective.dim * math.log(2.0 * math.pi)
-    return peak + constant - 0.5 * log_det.item(), w
+    return peak + constant - 0.5 * curvature.log_det, curvature.eigenvalues
 
 
 def laplace(model: StructuredGP) -> Evidence:

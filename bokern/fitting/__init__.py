@@ -1,6 +1,7 @@
 """One objective for fitting and for evidence, and its maximiser."""
 
 from bokern.fitting.by_autograd import AutogradLogPosterior
+from bokern.fitting.curvature import Curvature
 from bokern.fitting.deadline import check_time, time_limit
 from bokern.fitting.log_posterior import GaussianNoise, LogPosterior
 from bokern.fitting.map import GRADIENT_TOLERANCE, FitResult, fit_map
@@ -10,6 +11,7 @@ from bokern.fitting.starts import draw_starts, screen_starts
 __all__ = [
     "GRADIENT_TOLERANCE",
     "AutogradLogPosterior",
+    "Curvature",
     "FitResult",
     "GaussianNoise",
     "LogPosterior",

@@ -1,7 +1,7 @@
 """BoTorch models built from structures."""
 
 from bokern.models.exact import StructuredGP
-from bokern.models.mixture import MixtureGP
+from bokern.models.mixture import MixtureGP, integrated
 from bokern.models.state_space import StateSpaceGP, has_markov_state
 from bokern.models.success import SuccessGP
 
@@ -11,4 +11,5 @@ __all__ = [
     "StructuredGP",
     "SuccessGP",
     "has_markov_state",
+    "integrated",
 ]

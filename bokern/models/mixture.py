@@ -29,17 +29,15 @@ from torch import Tensor, nn
 
 from bokern.errors import InputError, ShapeError, StructureError
 from bokern.fitting import GaussianNoise
+from bokern.models.atoms import Atoms, conditioned
 from bokern.models.exact import StructuredGP
-from bokern.models.outcome_steps import (
-    apply_step,
-    gaussian_part,
-    nonlinear_steps,
-    same_step,
-    untransformed,
-)
+from bokern.models.outcome_steps import nonlinear_steps, same_step, untransformed
 from bokern.models.slots import allocate_slots
 from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.structures import Structure, as_structure
+
+DRAWS = 16
+"""Of hyperparameters: as many as there are slots for within their tolerance."""
 
 
 class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
@@ -47,8 +45,10 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
 
     BoTorch sees an ensemble: posteriors are Gaussian mixtures over equal slots, and an
     acquisition is the mean over slots, so that UCB is the weighted mean of the
-    members' UCBs. Real observations reweight the members by their predictive density;
-    a fantasy is drawn under each slot's own member and conditions that member.
+    members' UCBs. With ``draws``, slots have hyperparameters drawn from what is
+    believed of their member's, by Laplace's method: the fitted ones alone are too sure
+    on few data. Real observations reweight members and draws by their predictive
+    density; a fantasy is drawn under each slot's own and conditions it.
 
     Args:
         train_X: ``n x d``.
@@ -64,6 +64,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: Optimisations per member in `custom_fit`.
         seed: Of the starts.
         warm: A further start for each member, or None, as of `StructuredGP`.
+        draws: Of hyperparameters, of all members together; 0 for the fitted ones.
 
     Raises:
         StructureError: If there is no structure, or modules are passed.
@@ -75,6 +76,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
     _supports_cache_root = False
 
     weights: Tensor
+    atom_weights: Tensor
     slots: Tensor
 
     def __init__(
@@ -92,6 +94,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: int = 8,
         seed: int = 0,
         warm: Sequence[Sequence[float] | None] | None = None,
+        draws: int = 0,
     ) -> None:
         if not (likelihood is covar_module is mean_module is None):
             raise StructureError(
@@ -121,22 +124,34 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             )
         ]
         super().__init__()
-        self._setup(members, weights)
+        self._setup(members, weights, draws)
 
     @classmethod
     def from_members(
-        cls, members: Sequence[StructuredGP], weights: Sequence[float] | Tensor
+        cls,
+        members: Sequence[StructuredGP],
+        weights: Sequence[float] | Tensor,
+        draws: int = 0,
     ) -> Self:
-        """A mixture of models that are fitted already."""
+        """A mixture of models that are fitted already.
+
+        Args:
+            members: The models, of one outcome.
+            weights: Their probabilities.
+            draws: Of hyperparameters, of all members together; 0 for the fitted ones.
+        """
         model = cls.__new__(cls)
         GP.__init__(model)
-        model._setup(members, weights)
+        model._setup(members, weights, draws)
+        if draws:
+            model.integrate()
         return model
 
     def _setup(
         self,
         members: Sequence[StructuredGP],
         weights: Sequence[float] | Tensor | None,
+        draws: int,
     ) -> None:
         if not members:
             raise StructureError("MixtureGP expects at least one structure, got none")
@@ -153,8 +168,23 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
                 f"got {given}"
             )
         share = share / share.sum(-1, keepdim=True)
+        self.draws = draws
         self.register_buffer("weights", share)
-        self.register_buffer("slots", allocate_slots(share), persistent=False)
+        self._hold([Atoms(member) for member in members], share)
+
+    def _hold(self, atoms: list[Atoms], weights: Tensor) -> None:
+        """Fills the slots with atoms of given weights, ``... x atoms``."""
+        self._atoms = atoms
+        self.register_buffer("atom_weights", weights, persistent=False)
+        self.register_buffer("slots", allocate_slots(weights), persistent=False)
+
+    def integrate(self) -> None:
+        """Draws hyperparameters around the fitted ones of each member."""
+        counts = (self.draws * self.weights).round().long().tolist()
+        pairs = zip(self._gps, counts, strict=True)
+        atoms = [Atoms.drawn(member, count) for member, count in pairs]
+        sizes = torch.tensor([a.size for a in atoms], device=self.weights.device)
+        self._hold(atoms, (self.weights / sizes).repeat_interleave(sizes))
 
     @property
     def _gps(self) -> list[StructuredGP]:
@@ -168,8 +198,21 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
     @property
     def slot_weights(self) -> Tensor:
         """The share of each member that acquisitions see, ``... x members``."""
-        one_hot = nn.functional.one_hot(self.slots, len(self.members))
-        return one_hot.to(self.weights).mean(-2)
+        one_hot = nn.functional.one_hot(self.slots, self.atom_weights.shape[-1])
+        return self._by_member(one_hot.to(self.weights).mean(-2))
+
+    def _by_member(self, shares: Tensor) -> Tensor:
+        """Sums over the atoms of each member."""
+        sizes = [atoms.size for atoms in self._atoms]
+        return torch.stack([part.sum(-1) for part in shares.split(sizes, -1)], -1)
+
+    def atom(self, number: int) -> StructuredGP:
+        """The model of an atom, with its hyperparameters, by its number in `slots`."""
+        for atoms in self._atoms:
+            if number < atoms.size:
+                return atoms.one(number)
+            number -= atoms.size
+        raise IndexError("there are not so many atoms")
 
     @property
     def batch_shape(self) -> torch.Size:
@@ -201,6 +244,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         """Replaces the data of every member; targets are outcome-transformed."""
         for member in self._gps:
             member.set_train_data(inputs, targets, strict)
+        self._atoms = [atoms.again() for atoms in self._atoms]
 
     @classmethod
     def construct_inputs(
@@ -212,6 +256,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: int = 8,
         seed: int = 0,
         warm: Sequence[Sequence[float] | None] | None = None,
+        draws: int = 0,
         categorical_features: Sequence[int] | None = None,
         fidelity_features: Sequence[int] | None = None,
         task_feature: int | None = None,
@@ -226,6 +271,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             "starts": starts,
             "seed": seed,
             "warm": warm,
+            "draws": draws,
         }
 
     def custom_fit(
@@ -234,6 +280,8 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         """Fits each member; what `fit_gpytorch_mll` calls."""
         for member in self._gps:
             member.custom_fit(ExactMarginalLogLikelihood(member.likelihood, member))
+        if self.draws:
+            self.integrate()
         return mll.eval()
 
     def forward(self, X: Tensor) -> MultivariateNormal:
@@ -264,13 +312,30 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             mixture = TransformedMixturePosterior(mixture)
         return posterior_transform(mixture, X) if posterior_transform else mixture
 
+    def atom_distribution(
+        self, X: Tensor, observation_noise: bool | Tensor = False
+    ) -> MultivariateNormal:
+        """The members, or draws of their hyperparameters, each by itself.
+
+        Args:
+            X: ``b x q x d``.
+            observation_noise: Whether to add the noise; see `posterior`.
+
+        Returns:
+            Gaussians of mean ``b x atoms x q``, before the outcome transform's steps
+            that are not linear; they belong to the ``atom_weights``.
+        """
+        self.eval()
+        parts = [atoms.law(X, observation_noise) for atoms in self._atoms]
+        mean = torch.cat([p.mean for p in parts], -2)
+        covariance = torch.cat([p.covariance_matrix for p in parts], MCMC_DIM)
+        return MultivariateNormal(mean, to_linear_operator(covariance))
+
     def _slot_distribution(
         self, X: Tensor, observation_noise: bool | Tensor
     ) -> MultivariateNormal:
-        self.eval()
-        parts = [_gaussian(member, X, observation_noise) for member in self._gps]
-        mean = torch.stack([p.mean for p in parts], -2)
-        covariance = torch.stack([p.covariance_matrix for p in parts], MCMC_DIM)
+        law = self.atom_distribution(X, observation_noise)
+        mean, covariance = law.mean, law.covariance_matrix
         slots = self.slots.expand(*mean.shape[:-2], self.slots.shape[-1])
         mean = mean.gather(-2, slots.unsqueeze(-1).expand(*slots.shape, mean.shape[-1]))
         index = slots[..., None, None].expand(*slots.shape, *covariance.shape[-2:])
@@ -289,15 +354,16 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             **kwargs: For `StructuredGP.condition_on_observations`.
         """
         self.eval()
-        extra = {} if noise is None else {"noise": noise}
-        log_density = torch.stack(
-            [_log_predictive(member, X, Y, noise) for member in self._gps], -1
-        )
-        updated = torch.softmax(self.weights.log() + log_density, -1)
-        members = [
-            _conditioned(member, X, Y, **extra, **kwargs) for member in self._gps
-        ]
-        return type(self).from_members(members, updated.detach())
+        if noise is not None:
+            kwargs["noise"] = noise
+        densities = [atoms.log_predictive(X, Y, noise) for atoms in self._atoms]
+        updated = self.atom_weights.log() + torch.cat(densities, -1)
+        updated = torch.softmax(updated, -1).detach()
+        atoms = [atoms.conditioned(X, Y, **kwargs) for atoms in self._atoms]
+        members = [a.member for a in atoms]
+        found = type(self).from_members(members, self._by_member(updated))
+        found._hold(atoms, updated)
+        return found
 
     def fantasize(
         self,
@@ -321,7 +387,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             if noise is not None:
                 kwargs["noise"] = noise.expand(drawn[0].shape[1:])
             members = [
-                _conditioned(self._gps[slot], X, Y, **kwargs)
+                conditioned(self.atom(slot), X, Y, **kwargs)
                 for slot, Y in zip(self.slots.tolist(), drawn, strict=True)
             ]
         return type(self).from_members(members, [1.0] * len(members))
@@ -354,13 +420,9 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             member.train()
             member.load_state_dict(own, strict, keep_transforms, assign)
         self.weights.copy_(state_dict["weights"])
-        self.slots = allocate_slots(self.weights)
-
-
-def _conditioned(
-    member: StructuredGP, X: Tensor, Y: Tensor, **kwargs: Any
-) -> StructuredGP:
-    return cast(StructuredGP, member.condition_on_observations(X, Y, **kwargs))
+        self._hold([Atoms(member) for member in self._gps], self.weights)
+        if self.draws:
+            self.integrate()
 
 
 def _outcome_transform(member: StructuredGP) -> OutcomeTransform | None:
@@ -378,23 +440,11 @@ def _check_one_outcome(members: Sequence[StructuredGP]) -> None:
             )
 
 
-def _gaussian(
-    member: StructuredGP, X: Tensor, observation_noise: bool | Tensor
-) -> MultivariateNormal:
-    """The posterior before the outcome transform's steps that are not linear."""
-    posterior = member.posterior(X, observation_noise=observation_noise)
-    return gaussian_part(posterior).distribution
+def integrated(model: StructuredGP, draws: int = DRAWS) -> MixtureGP:
+    """The model with its hyperparameters averaged over, not only fitted.
 
-
-def _log_predictive(
-    member: StructuredGP, X: Tensor, Y: Tensor, noise: Tensor | None
-) -> Tensor:
-    """Joint log density of new observations under a member.
-
-    In raw units, but for a factor that all members of a mixture share.
+    Args:
+        model: Fitted by MAP, of one outcome and no batch.
+        draws: Of the hyperparameters, from their posterior by Laplace's method.
     """
-    observation_noise: bool | Tensor = True if noise is None else noise
-    law = _gaussian(member, X, observation_noise)
-    for step in nonlinear_steps(_outcome_transform(member)):
-        Y = apply_step(step, Y)
-    return law.log_prob(Y.squeeze(-1))
+    return MixtureGP.from_members([model], [1.0], draws)

@@ -15,7 +15,7 @@ from torch import Tensor
 from bokern.build import restored, unfitted
 from bokern.errors import InputError, StorageError
 from bokern.evidence import AVERAGE_WITHIN, FLAGS, Evidence, preference
-from bokern.inputs import Observations
+from bokern.inputs import Observations, is_whole
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import storage
 from bokern.selection.attempt import Attempt, trace_table
@@ -206,7 +206,10 @@ class Comparison:
         return f"The data show {said}."
 
     def model(
-        self, structure: Structure | str | None = None, average: bool = False
+        self,
+        structure: Structure | str | None = None,
+        average: bool = False,
+        draws: int = 0,
     ) -> StructuredGP | MixtureGP:
         """A fitted BoTorch model, in raw units.
 
@@ -214,16 +217,25 @@ class Comparison:
             structure: Which of the compared; the best by default.
             average: Whether to mix all within 5 nats of the best, evidence and prior
                 taken together, weighted by their posterior probabilities.
+            draws: Of hyperparameters, over which predictions are averaged too, 16 say;
+                0 for the fitted ones, which on few data are too sure.
 
         Raises:
             InputError: If the structure was not compared.
         """
+        if not is_whole(draws) or draws < 0:
+            raise InputError(f"draws is a whole number >= 0, got {draws!r:.60}")
+        if average and structure is not None:
+            raise InputError("pass a structure or average=True, not both")
         if average:
-            if structure is not None:
-                raise InputError("pass a structure or average=True, not both")
-            return self._mixture()
-        found = self.candidates[0] if structure is None else self._find(structure)
-        return self._model(found)
+            found, weights = self.averaged()
+        else:
+            one = self.candidates[0] if structure is None else self._find(structure)
+            found, weights = [one], [1.0]
+        models = [self._model(candidate) for candidate in found]
+        if average or draws:
+            return MixtureGP.from_members(models, weights, int(draws))
+        return models[0]
 
     def explain(self, structure: Structure | str | None = None) -> Explanation:
         """Takes a structure apart, and says what the evidence says of it.
@@ -258,10 +270,6 @@ class Comparison:
         ]
         total = sum(p for _, p in close)
         return [c for c, _ in close], [p / total for _, p in close]
-
-    def _mixture(self) -> MixtureGP:
-        members, weights = self.averaged()
-        return MixtureGP.from_members([self._model(c) for c in members], weights)
 
     def _model(self, candidate: Candidate) -> StructuredGP:
         model = unfitted(candidate.structure, self.data, **self.settings.options())

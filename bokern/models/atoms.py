@@ -1,0 +1,193 @@
+"""A member of a mixture, at fitted hyperparameters or at draws of them, as a batch."""
+
+from __future__ import annotations
+
+import warnings
+from copy import deepcopy
+from typing import Any, TypeVar, cast
+
+import torch
+from botorch.posteriors.fully_bayesian import MCMC_DIM
+from gpytorch.distributions import MultivariateNormal
+from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
+from gpytorch.means import Mean
+from torch import Tensor, nn
+
+from bokern import seeding
+from bokern.errors import EvidenceError, FitWarning
+from bokern.fitting import Curvature
+from bokern.models.exact import StructuredGP
+from bokern.models.outcome_steps import apply_step, gaussian_part, nonlinear_steps
+
+ModuleT = TypeVar("ModuleT", bound=nn.Module)
+
+
+class Atoms:
+    """A fitted model, or itself at several hyperparameters.
+
+    Args:
+        member: The fitted model.
+        thetas: ``size x k`` hyperparameters in place of the fitted ones.
+        batch: The model at these, if there is one already.
+    """
+
+    def __init__(
+        self,
+        member: StructuredGP,
+        thetas: Tensor | None = None,
+        batch: StructuredGP | None = None,
+    ) -> None:
+        self.member, self.thetas = member, thetas
+        if batch is None:
+            batch = member if thetas is None else at_each(member, thetas)
+        self.batch = batch
+
+    @classmethod
+    def drawn(cls, member: StructuredGP, size: int) -> Atoms:
+        """The model at draws from the Gaussian that Laplace's method puts on θ.
+
+        At its fitted θ alone if fewer than two draws are asked for, if it has no
+        hyperparameters with priors, or, with a warning, if the curvature at the
+        optimum cannot be used.
+        """
+        if size < 2 or type(member) is not StructuredGP or member.objective == "ml":
+            return cls(member)
+        objective = member.log_posterior()
+        if objective.dim == 0:
+            return cls(member)
+        seed = seeding.spawn("draws", member.seed, member.structure)
+        try:
+            around = Curvature.at(objective, member.theta())
+        except EvidenceError as error:
+            warnings.warn(
+                f"predictions of {member.structure} do not include what is unknown of "
+                f"its hyperparameters: {error}",
+                FitWarning,
+                stacklevel=2,
+            )
+            return cls(member)
+        return cls(member, around.draw(size, seed))
+
+    @property
+    def size(self) -> int:
+        """How many: 1, or the number of draws."""
+        return 1 if self.thetas is None else len(self.thetas)
+
+    def law(self, X: Tensor, observation_noise: bool | Tensor) -> MultivariateNormal:
+        """The posteriors at ``b x q x d`` points: means ``b x size x q``.
+
+        Before the outcome transform's steps that are not linear.
+        """
+        if self.thetas is None:
+            law = _gaussian(self.batch, X, observation_noise)
+            mean, covariance = law.mean, law.covariance_matrix
+            return MultivariateNormal(
+                mean.unsqueeze(-2), covariance.unsqueeze(MCMC_DIM)
+            )
+        if isinstance(observation_noise, Tensor):
+            observation_noise = observation_noise.unsqueeze(MCMC_DIM)
+        return _gaussian(self.batch, X.unsqueeze(MCMC_DIM), observation_noise)
+
+    def log_predictive(self, X: Tensor, Y: Tensor, noise: Tensor | None) -> Tensor:
+        """Joint log density of new observations, ``b x size``.
+
+        In raw units, but for a factor that all members of a mixture share.
+
+        Args:
+            X: ``b x q x d``.
+            Y: ``b x q x 1``.
+            noise: Their variances in the outcome-transformed space, if known.
+        """
+        law = self.law(X, True if noise is None else noise)
+        for step in nonlinear_steps(getattr(self.member, "outcome_transform", None)):
+            Y = apply_step(step, Y)
+        return law.log_prob(Y.squeeze(-1).unsqueeze(-2))
+
+    def conditioned(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Atoms:
+        """After new observations, ``b x q x d`` and ``b x q x 1``."""
+        member = conditioned(self.member, X, Y, **kwargs)
+        if self.thetas is None:
+            return Atoms(member)
+        given = [X, Y, *(kwargs.pop(name) for name in ("noise",) if name in kwargs)]
+        size = len(self.thetas)
+        X, Y, *noise = (
+            part.unsqueeze(MCMC_DIM).expand(*part.shape[:-2], size, *part.shape[-2:])
+            for part in given
+        )
+        if noise:
+            kwargs["noise"] = noise[0]
+        return Atoms(member, self.thetas, conditioned(self.batch, X, Y, **kwargs))
+
+    def one(self, number: int) -> StructuredGP:
+        """One of them, without a batch."""
+        if self.thetas is None:
+            return self.member
+        model = deepcopy(self.member)
+        model.log_posterior().set(self.thetas[number])
+        model.train()
+        return model.eval()
+
+    def again(self) -> Atoms:
+        """The same hyperparameters on the data that the member has now."""
+        return Atoms(self.member, self.thetas)
+
+
+def conditioned(
+    member: StructuredGP, X: Tensor, Y: Tensor, **kwargs: Any
+) -> StructuredGP:
+    """The model after new observations."""
+    if member.prediction_strategy is None:
+        member.posterior(X)  # GPyTorch conditions what a prediction has cached.
+    return cast(StructuredGP, member.condition_on_observations(X, Y, **kwargs))
+
+
+def at_each(model: StructuredGP, thetas: Tensor) -> StructuredGP:
+    """The model at each of some hyperparameters: its data, and a batch of them.
+
+    Args:
+        model: Of one outcome and no batch.
+        thetas: ``size x k``, in the coordinates of `StructuredGP.theta`.
+
+    Returns:
+        A model of batch shape ``size``, in the units of the one given, ready to
+        predict; no gradients reach its hyperparameters.
+    """
+    size, training = torch.Size([len(thetas)]), model.training
+    model.train()
+    X, z = model.train_inputs[0], model.train_targets.unsqueeze(-1)
+    batch = StructuredGP(
+        X.expand(*size, *X.shape),
+        z.expand(*size, *z.shape),
+        likelihood=_spread(cast(GaussianLikelihood, model.likelihood), size),
+        mean_module=_spread(model.mean_module, size),
+        outcome_transform=None,
+        structure=model.structure,
+    )
+    # A constructor makes transforms learn, from a batch of their own shape.
+    for name in ("input_transform", "outcome_transform"):
+        if hasattr(model, name):
+            setattr(batch, name, deepcopy(getattr(model, name)))
+    batch._given_targets = model.raw_targets.expand(*size, *z.shape)
+    batch.log_posterior().set(thetas)
+    model.train(training)
+    return batch.requires_grad_(False).eval()
+
+
+def _spread(module: ModuleT, size: torch.Size) -> ModuleT:
+    """A copy with a batch dimension in front of its parameters."""
+    copy = deepcopy(module)
+    for parameter in copy.parameters():
+        parameter.data = parameter.data.expand(*size, *parameter.shape).clone()
+    if isinstance(copy, FixedNoiseGaussianLikelihood):
+        noise = copy.noise
+        copy.noise_covar.noise = noise.expand(*size, *noise.shape)
+    elif isinstance(copy, Mean) and hasattr(copy, "batch_shape"):
+        copy.batch_shape = size  # type: ignore[assignment]
+    return copy
+
+
+def _gaussian(
+    member: StructuredGP, X: Tensor, observation_noise: bool | Tensor
+) -> MultivariateNormal:
+    posterior = member.posterior(X, observation_noise=observation_noise)
+    return gaussian_part(posterior).distribution
