@@ -170,6 +170,21 @@ def test_the_average_mixes_what_is_close(comparison):
         close.model("RBF()", average=True)
 
 
+def test_hyperparameters_are_averaged_over_on_demand(comparison):
+    one = comparison.model(draws=6)
+    assert isinstance(one, MixtureGP)
+    assert list(map(str, one.structures)) == [str(comparison.model().structure)]
+    assert one.batch_shape == torch.Size([6])
+    at = comparison.X[:4]
+    assert (one.posterior(at).mean.std(-3) > 0).all()
+    both = with_gaps(comparison, 0.0, 0.1, 99.0, 99.0).model(average=True, draws=8)
+    assert len(both.members) == 2
+    assert both.atom_weights.shape == torch.Size([8])
+    for draws in (-1, 1.5, "16", True):
+        with pytest.raises(InputError, match="whole number >= 0"):
+            comparison.model(draws=draws)
+
+
 # -- text and HTML ------------------------------------
 
 
