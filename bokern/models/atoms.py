@@ -11,6 +11,7 @@ from botorch.posteriors.fully_bayesian import MCMC_DIM
 from gpytorch.distributions import MultivariateNormal
 from gpytorch.likelihoods import FixedNoiseGaussianLikelihood, GaussianLikelihood
 from gpytorch.means import Mean
+from linear_operator import to_linear_operator
 from torch import Tensor, nn
 
 from bokern import seeding
@@ -80,10 +81,9 @@ class Atoms:
         """
         if self.thetas is None:
             law = _gaussian(self.batch, X, observation_noise)
-            mean, covariance = law.mean, law.covariance_matrix
-            return MultivariateNormal(
-                mean.unsqueeze(-2), covariance.unsqueeze(MCMC_DIM)
-            )
+            # As an operator: a tensor would be checked for being positive definite.
+            covariance = to_linear_operator(law.covariance_matrix.unsqueeze(MCMC_DIM))
+            return MultivariateNormal(law.mean.unsqueeze(-2), covariance)
         if isinstance(observation_noise, Tensor):
             observation_noise = observation_noise.unsqueeze(MCMC_DIM)
         return _gaussian(self.batch, X.unsqueeze(MCMC_DIM), observation_noise)

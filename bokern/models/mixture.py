@@ -32,12 +32,12 @@ from bokern.fitting import GaussianNoise
 from bokern.models.atoms import Atoms, conditioned
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import nonlinear_steps, same_step, untransformed
-from bokern.models.slots import allocate_slots
+from bokern.models.slots import MOST_DRAWS, allocate_slots
 from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.structures import Structure, as_structure
 
 DRAWS = 16
-"""Of hyperparameters: as many as there are slots for within their tolerance."""
+"""Of hyperparameters, unless told otherwise."""
 
 
 class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
@@ -64,9 +64,11 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: Optimisations per member in `custom_fit`.
         seed: Of the starts.
         warm: A further start for each member, or None, as of `StructuredGP`.
-        draws: Of hyperparameters, of all members together; 0 for the fitted ones.
+        draws: Of hyperparameters, of all members together, 31 at most; 0 for the fitted
+            ones.
 
     Raises:
+        InputError: If there are too many draws, or outcomes are transformed unlike.
         StructureError: If there is no structure, or modules are passed.
         ShapeError: If weights do not match, or there are several outcomes.
     """
@@ -155,6 +157,11 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
     ) -> None:
         if not members:
             raise StructureError("MixtureGP expects at least one structure, got none")
+        if type(draws) is not int or not 0 <= draws <= MOST_DRAWS:
+            raise InputError(
+                f"draws is a whole number from 0, for fitted hyperparameters, to "
+                f"{MOST_DRAWS}, got {draws!r:.60}"
+            )
         _check_one_outcome(members)
         self._num_outputs = 1
         self.members = nn.ModuleList(members)

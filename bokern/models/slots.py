@@ -10,6 +10,9 @@ WEIGHT_TOLERANCE = 1.0 / 32.0
 """BoTorch averages ensembles without weights: each member fills a number of equal
 slots, so that its share is within this of its weight; smaller members drop out."""
 
+MOST_DRAWS = MAX_SLOTS - 1
+"""Of hyperparameters: more have weights within the tolerance of none."""
+
 
 def allocate_slots(weights: Tensor) -> Tensor:
     """Members of equal slots, such that shares are close to the weights.

@@ -15,7 +15,7 @@ from torch import Tensor
 from bokern.build import restored, unfitted
 from bokern.errors import InputError, StorageError
 from bokern.evidence import AVERAGE_WITHIN, FLAGS, Evidence, preference
-from bokern.inputs import Observations, is_whole
+from bokern.inputs import Observations
 from bokern.models import MixtureGP, StructuredGP
 from bokern.selection import storage
 from bokern.selection.attempt import Attempt, trace_table
@@ -217,14 +217,12 @@ class Comparison:
             structure: Which of the compared; the best by default.
             average: Whether to mix all within 5 nats of the best, evidence and prior
                 taken together, weighted by their posterior probabilities.
-            draws: Of hyperparameters, over which predictions are averaged too, 16 say;
-                0 for the fitted ones, which on few data are too sure.
+            draws: Of hyperparameters, over which predictions are averaged too, 16 say
+                and 31 at most; 0 for the fitted ones, which on few data are too sure.
 
         Raises:
-            InputError: If the structure was not compared.
+            InputError: If the structure was not compared, or for so many draws.
         """
-        if not is_whole(draws) or draws < 0:
-            raise InputError(f"draws is a whole number >= 0, got {draws!r:.60}")
         if average and structure is not None:
             raise InputError("pass a structure or average=True, not both")
         if average:
@@ -233,8 +231,8 @@ class Comparison:
             one = self.candidates[0] if structure is None else self._find(structure)
             found, weights = [one], [1.0]
         models = [self._model(candidate) for candidate in found]
-        if average or draws:
-            return MixtureGP.from_members(models, weights, int(draws))
+        if average or draws != 0:
+            return MixtureGP.from_members(models, weights, draws)
         return models[0]
 
     def explain(self, structure: Structure | str | None = None) -> Explanation:

@@ -15,6 +15,7 @@ from bokern.fitting import Curvature
 from bokern.models import MixtureGP, StructuredGP, integrated
 from bokern.models.atoms import Atoms, at_each
 from bokern.models.outcome_steps import gaussian_part
+from bokern.models.slots import MOST_DRAWS
 
 DRAWS = 5
 BOX = [(-1.0, 2.0)] * 2
@@ -101,6 +102,12 @@ def test_predictions_are_averaged_over_draws_of_the_posterior():
     scaled = scaled * around.eigenvalues.clamp_min(1.0).sqrt()
     assert (scaled.abs() < 4.0).all()
     assert scaled.std() > 0.5
+
+
+@pytest.mark.parametrize("draws", [2, 16, MOST_DRAWS])
+def test_each_draw_has_a_slot(draws):
+    mixture = integrated(fitted(), draws)
+    assert mixture.slots.tolist() == list(range(draws))
 
 
 def test_members_share_the_draws_by_their_weights():
