@@ -193,6 +193,25 @@ class LogPosterior:
                         found[number[path]] = values
         return found
 
+    def advised_starts(self) -> Tensor:
+        """Starts that kernels advise, ``w x k``; see `StructureKernel.advised_starts`.
+
+        Each differs from the prior's centre where its own kernel says.
+        """
+        span = {c.name: c.span for c in self.coordinates}
+        centre, _ = self.prior_moments()
+        found = []
+        for prefix, kernel in self._terms.covar_module.named_modules():
+            if isinstance(kernel, StructureKernel):
+                for advised in kernel.advised_starts():
+                    start = centre.clone()
+                    for name, value in advised.items():
+                        path = ".".join(p for p in ("covar_module", prefix, name) if p)
+                        if path in span:
+                            start[span[path]] = value
+                    found.append(start)
+        return torch.stack(found) if found else centre.new_empty(0, self.dim)
+
     def log_likelihood(self, theta: Tensor) -> Tensor:
         """``log p(z | X, θ)``, ``...`` for θ of ``... x k``; −inf where K fails."""
         theta, usable = _usable(theta)

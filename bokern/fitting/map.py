@@ -175,6 +175,7 @@ def _explored(
     if objective.dim <= EXPLORE_ABOVE:
         return screen_starts(screen, candidates, starts)[0]
     many, _ = screen_starts(screen, candidates, EXPLORED * starts)
+    many = torch.cat([objective.advised_starts().maximum(low).minimum(high), many])
     theta, value = maximise(counter, many, low, high, EXPLORE_ITERATIONS)
     order = value.nan_to_num(-torch.inf).argsort(descending=True)
     return theta[order[:starts]]

@@ -117,6 +117,16 @@ class StructureKernel(Kernel):
         """
         return {}
 
+    def advised_starts(self) -> list[dict[str, float]]:
+        """Starts of a fit to try beside those that are drawn.
+
+        Returns:
+            Raw values by the parameters' paths, one for all entries of each; parameters
+            that are not named are at the centre of their prior. None unless a class
+            says otherwise.
+        """
+        return []
+
     def register_hyperparameter(
         self,
         name: str,

@@ -9,6 +9,7 @@ from bokern.errors import FitError
 from bokern.fitting import LogPosterior, draw_starts, fit_map, screen_starts
 from bokern.fitting.map import GRADIENT_TOLERANCE, SAME_OPTIMUM
 from bokern.fitting.starts import DRAWS, LOG_HIGH, LOG_LOW
+from bokern.models import StructuredGP
 
 
 class _TwoPeaks(LogPosterior):
@@ -188,3 +189,46 @@ def test_without_priors_a_bound_is_named(unit_model):
     result = fit_map(model.log_posterior(use_prior=False), starts=4)
     assert "likelihood.noise_covar.raw_noise" in result.at_bound
     assert math.isfinite(result.objective)
+
+
+def test_kernels_advise_starts_beside_those_drawn():
+    source = torch.Generator().manual_seed(0)
+    X = torch.linspace(0.0, 1.0, 40, dtype=torch.float64).unsqueeze(-1)
+    z = torch.sin(60.0 * X) + 2.0 * X
+    z = z + 0.05 * torch.randn(40, 1, dtype=torch.float64, generator=source)
+    model = StructuredGP(X, z, structure="ConditionalDeep(hyperdata=12)", starts=1)
+    objective = model.log_posterior()
+    advised = objective.advised_starts()
+    assert advised.shape == (3, objective.dim)
+    centre, _ = objective.prior_moments()
+    for coordinate in objective.coordinates:
+        part = advised[:, coordinate.span]
+        if coordinate.name.endswith("base_kernel.base_kernel.raw_lengthscale"):
+            expected = torch.tensor([[0.01], [0.02], [0.04]]).double().log()
+            torch.testing.assert_close(part, expected, rtol=1e-6, atol=0.0)
+        elif coordinate.name.endswith("raw_latent_scale"):
+            assert (part == math.log(3.0)).all()
+        elif coordinate.name.endswith("raw_mean_lengthscale"):
+            assert (part == 0.0).all()
+        else:
+            assert (part == centre[coordinate.span]).all()
+    with torch.no_grad():
+        least = objective(advised).max().item()
+    model.fit()
+    assert model.fit_result.restarts == 1
+    assert model.fit_result.objective > least
+
+
+@pytest.mark.parametrize(
+    ("structure", "d"),
+    [
+        ("ConditionalDeep(hyperdata=9)", 1),
+        ("ConditionalDeep(hyperdata=12)", 2),
+        ("Matern(2.5)", 1),
+    ],
+)
+def test_others_advise_none_of_their_own(structure, d):
+    X = torch.rand(12, d, dtype=torch.float64)
+    model = StructuredGP(X, X.sum(-1, keepdim=True), structure=structure)
+    objective = model.log_posterior()
+    assert objective.advised_starts().shape == (0, objective.dim)
