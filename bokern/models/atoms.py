@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, TypeVar, cast
 
@@ -19,6 +20,10 @@ from bokern.errors import EvidenceError, FitWarning
 from bokern.fitting import Curvature
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import apply_step, gaussian_part, nonlinear_steps
+from bokern.models.state_space import StateSpaceGP
+
+DENSE_ROWS = 1000
+"""Up to so many rows the draws of a filter's hyperparameters are predicted densely."""
 
 ModuleT = TypeVar("ModuleT", bound=nn.Module)
 
@@ -47,17 +52,20 @@ class Atoms:
     def drawn(cls, member: StructuredGP, size: int) -> Atoms:
         """The model at draws from the Gaussian that Laplace's method puts on θ.
 
-        At its fitted θ alone if fewer than two draws are asked for, if it has no
-        hyperparameters with priors, or, with a warning, if the curvature at the
-        optimum cannot be used.
+        At its fitted θ alone for fewer than two draws, or if nothing has a prior; with
+        a warning, for filters of long series, whose covariances would be formed, and
+        where the curvature at the optimum cannot be used.
         """
-        if size < 2 or type(member) is not StructuredGP or member.objective == "ml":
-            return cls(member)
         objective = member.log_posterior()
-        if objective.dim == 0:
+        if size < 2 or member.objective == "ml" or objective.dim == 0:
             return cls(member)
-        seed = seeding.spawn("draws", member.seed, member.structure)
+        seed = seeding.spawn("draws", member.structure)
         try:
+            if isinstance(member, StateSpaceGP) and objective.num_data > DENSE_ROWS:
+                raise EvidenceError(
+                    "draws need dense covariances, which are formed up to "
+                    f"{DENSE_ROWS} rows, and there are {objective.num_data}"
+                )
             around = Curvature.at(objective, member.theta())
         except EvidenceError as error:
             warnings.warn(
@@ -122,10 +130,16 @@ class Atoms:
         """One of them, without a batch."""
         if self.thetas is None:
             return self.member
-        model = deepcopy(self.member)
+        model = deepcopy(self.member, _data_of(self.member))
         model.log_posterior().set(self.thetas[number])
         model.train()
         return model.eval()
+
+    def apply(self, fn: Callable[[Tensor], Tensor]) -> None:
+        """Maps what is not the member's, as `torch.nn.Module._apply` does."""
+        if self.thetas is not None:
+            self.thetas = fn(self.thetas)
+            self.batch._apply(fn)
 
     def again(self) -> Atoms:
         """The same hyperparameters on the data that the member has now."""
@@ -163,14 +177,25 @@ def at_each(model: StructuredGP, thetas: Tensor) -> StructuredGP:
         outcome_transform=None,
         structure=model.structure,
     )
-    # A constructor makes transforms learn, from a batch of their own shape.
+    batch.covar_module = model.covar_module.expand_batch(size)
+    batch.log_posterior().set(thetas)
+    # Only now: in a constructor, and in training, transforms learn from the data.
     for name in ("input_transform", "outcome_transform"):
         if hasattr(model, name):
-            setattr(batch, name, deepcopy(getattr(model, name)))
+            setattr(batch, name, deepcopy(getattr(model, name)).eval())
     batch._given_targets = model.raw_targets.expand(*size, *z.shape)
-    batch.log_posterior().set(thetas)
     model.train(training)
     return batch.requires_grad_(False).eval()
+
+
+def _data_of(model: StructuredGP) -> dict[int, Any]:
+    """What a copy shares: data, which may belong to a graph, but no caches."""
+    shared: list[Any] = [*model.train_inputs, model.train_targets]
+    shared += list(model.likelihood.noise_covar.__dict__.values())
+    shared.append(getattr(model, "_original_train_inputs", None))
+    memo: dict[int, Any] = {id(t): t for t in shared if isinstance(t, Tensor)}
+    memo[id(model.prediction_strategy)] = None
+    return memo
 
 
 def _spread(module: ModuleT, size: torch.Size) -> ModuleT:

@@ -32,7 +32,7 @@ from bokern.fitting import GaussianNoise
 from bokern.models.atoms import Atoms, conditioned
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import nonlinear_steps, same_step, untransformed
-from bokern.models.slots import MOST_DRAWS, allocate_slots
+from bokern.models.slots import MAX_SLOTS, MOST_DRAWS, allocate_slots, shares_of
 from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.structures import Structure, as_structure
 
@@ -64,7 +64,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: Optimisations per member in `custom_fit`.
         seed: Of the starts.
         warm: A further start for each member, or None, as of `StructuredGP`.
-        draws: Of hyperparameters, of all members together, 31 at most; 0 for the fitted
+        draws: Of hyperparameters, of all members together, 32 at most; 0 for the fitted
             ones.
 
     Raises:
@@ -162,12 +162,19 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
                 f"draws is a whole number from 0, for fitted hyperparameters, to "
                 f"{MOST_DRAWS}, got {draws!r:.60}"
             )
+        for member in members if draws else ():
+            if len(member.batch_shape) or member.num_outputs > 1:
+                raise ShapeError(
+                    "draws of hyperparameters are of models with one outcome and no "
+                    f"batch, got {member.num_outputs} outcomes and a batch of "
+                    f"{tuple(member.batch_shape)}"
+                )
         _check_one_outcome(members)
         self._num_outputs = 1
         self.members = nn.ModuleList(members)
         given = torch.ones(len(members)) if weights is None else weights
         share = torch.as_tensor(given).to(members[0].train_targets)
-        usable = share.shape[-1:] == (len(members),)
+        usable = share.shape[-1:] == (len(members),) and (not draws or share.dim() == 1)
         usable = usable and bool((torch.isfinite(share) & (share >= 0)).all())
         if not usable or not bool((share.sum(-1) > 0).all()):
             raise ShapeError(
@@ -179,19 +186,41 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         self.register_buffer("weights", share)
         self._hold([Atoms(member) for member in members], share)
 
-    def _hold(self, atoms: list[Atoms], weights: Tensor) -> None:
+    def _hold(
+        self, atoms: list[Atoms], weights: Tensor, slots: Tensor | None = None
+    ) -> None:
         """Fills the slots with atoms of given weights, ``... x atoms``."""
         self._atoms = atoms
+        if slots is None:
+            drawn = any(a.thetas is not None for a in atoms)
+            slots = allocate_slots(weights, MAX_SLOTS if drawn else 1)
         self.register_buffer("atom_weights", weights, persistent=False)
-        self.register_buffer("slots", allocate_slots(weights), persistent=False)
+        self.register_buffer("slots", slots, persistent=False)
 
     def integrate(self) -> None:
-        """Draws hyperparameters around the fitted ones of each member."""
-        counts = (self.draws * self.weights).round().long().tolist()
+        """Draws hyperparameters around the fitted ones of each member.
+
+        Members share the draws by their weights; one that is worth less than two keeps
+        the fitted ones.
+        """
+        counts = [int(count) for count in shares_of(self.weights, self.draws)]
         pairs = zip(self._gps, counts, strict=True)
         atoms = [Atoms.drawn(member, count) for member, count in pairs]
-        sizes = torch.tensor([a.size for a in atoms], device=self.weights.device)
-        self._hold(atoms, (self.weights / sizes).repeat_interleave(sizes))
+        slots, first = [], 0
+        for part, count in zip(atoms, counts, strict=True):
+            slots += [first + i % part.size for i in range(count)]
+            first += part.size
+        device = self.weights.device
+        sizes = torch.tensor([part.size for part in atoms], device=device)
+        weights = (self.weights / sizes).repeat_interleave(sizes)
+        self._hold(atoms, weights, torch.tensor(slots, device=device))
+
+    def _apply(self, fn: Any, recurse: bool = True) -> Self:
+        """Moves the draws as well: they are no submodules."""
+        super()._apply(fn, recurse)
+        for atoms in self._atoms:
+            atoms.apply(fn)
+        return self
 
     @property
     def _gps(self) -> list[StructuredGP]:
@@ -248,9 +277,18 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         targets: Tensor | None = None,
         strict: bool = True,
     ) -> None:
-        """Replaces the data of every member; targets are outcome-transformed."""
+        """Replaces the data of every member, keeping all hyperparameters.
+
+        Args:
+            inputs: In raw units.
+            targets: Outcome-transformed.
+            strict: Whether shapes must be as before.
+        """
         for member in self._gps:
+            training = member.training
+            member.train()
             member.set_train_data(inputs, targets, strict)
+            member.train(training)
         self._atoms = [atoms.again() for atoms in self._atoms]
 
     @classmethod
@@ -370,6 +408,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         members = [a.member for a in atoms]
         found = type(self).from_members(members, self._by_member(updated))
         found._hold(atoms, updated)
+        found.draws = self.draws
         return found
 
     def fantasize(
@@ -393,8 +432,9 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             drawn = samples.unbind(MCMC_DIM)
             if noise is not None:
                 kwargs["noise"] = noise.expand(drawn[0].shape[1:])
+            atoms = {slot: self.atom(slot) for slot in set(self.slots.tolist())}
             members = [
-                conditioned(self.atom(slot), X, Y, **kwargs)
+                conditioned(atoms[slot], X, Y, **kwargs)
                 for slot, Y in zip(self.slots.tolist(), drawn, strict=True)
             ]
         return type(self).from_members(members, [1.0] * len(members))

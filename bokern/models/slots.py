@@ -10,22 +10,23 @@ WEIGHT_TOLERANCE = 1.0 / 32.0
 """BoTorch averages ensembles without weights: each member fills a number of equal
 slots, so that its share is within this of its weight; smaller members drop out."""
 
-MOST_DRAWS = MAX_SLOTS - 1
-"""Of hyperparameters: more have weights within the tolerance of none."""
+MOST_DRAWS = MAX_SLOTS
+"""Of hyperparameters: each has a slot."""
 
 
-def allocate_slots(weights: Tensor) -> Tensor:
+def allocate_slots(weights: Tensor, least: int = 1) -> Tensor:
     """Members of equal slots, such that shares are close to the weights.
 
     Args:
         weights: ``... x members``, summing to one.
+        least: Slots to try first.
 
     Returns:
         ``... x slots`` numbers of members: the fewest slots, up to ``MAX_SLOTS``, that
         keep every share within ``WEIGHT_TOLERANCE`` of its weight.
     """
-    for size in range(1, MAX_SLOTS + 1):
-        counts = _largest_remainder(weights, size)
+    for size in range(least, MAX_SLOTS + 1):
+        counts = shares_of(weights, size)
         off = (counts / size - weights).abs().max()
         if off <= WEIGHT_TOLERANCE or size == MAX_SLOTS:
             break
@@ -34,7 +35,8 @@ def allocate_slots(weights: Tensor) -> Tensor:
     return (numbers.unsqueeze(-1) > edges.unsqueeze(-2)).sum(-1)
 
 
-def _largest_remainder(weights: Tensor, size: int) -> Tensor:
+def shares_of(weights: Tensor, size: int) -> Tensor:
+    """Whole numbers that add up to ``size``, by the largest remainders."""
     quota = weights * size
     floor = torch.floor(quota + 1e-9)
     left = size - floor.sum(-1, keepdim=True)

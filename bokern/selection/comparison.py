@@ -218,7 +218,7 @@ class Comparison:
             average: Whether to mix all within 5 nats of the best, evidence and prior
                 taken together, weighted by their posterior probabilities.
             draws: Of hyperparameters, over which predictions are averaged too, 16 say
-                and 31 at most; 0 for the fitted ones, which on few data are too sure.
+                and 32 at most; 0 for the fitted ones, which on few data are too sure.
 
         Raises:
             InputError: If the structure was not compared, or for so many draws.

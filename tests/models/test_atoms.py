@@ -7,10 +7,11 @@ from copy import deepcopy
 import pytest
 import torch
 from botorch.acquisition.analytic import LogExpectedImprovement
+from botorch.models.transforms.input import InputStandardize
 from botorch.sampling.normal import SobolQMCNormalSampler
 
 import bokern
-from bokern.errors import FitWarning
+from bokern.errors import FitWarning, ShapeError
 from bokern.fitting import Curvature
 from bokern.models import MixtureGP, StructuredGP, integrated
 from bokern.models.atoms import Atoms, at_each
@@ -110,19 +111,38 @@ def test_each_draw_has_a_slot(draws):
     assert mixture.slots.tolist() == list(range(draws))
 
 
-def test_members_share_the_draws_by_their_weights():
-    members = [fitted("Matern(2.5)"), fitted("RBF()"), fitted("Matern(0.5)")]
-    mixture = MixtureGP.from_members(members, [0.7, 0.28, 0.02], draws=16)
-    assert [a.size for a in mixture._atoms] == [11, 4, 1]
+@pytest.mark.parametrize("draws", [8, 16, MOST_DRAWS])
+@pytest.mark.parametrize(
+    "weights", [(0.5, 0.5), (0.5, 0.3, 0.2), (0.9, 0.05, 0.05), (0.7, 0.28, 0.02)]
+)
+def test_members_share_the_draws_by_their_weights(weights, draws):
+    members = [fitted(s) for s in ("Matern(2.5)", "RBF()", "Matern(0.5)")]
+    mixture = MixtureGP.from_members(members[: len(weights)], weights, draws)
+    assert mixture.slots.shape == torch.Size([draws])
+    assert (mixture.slot_weights - mixture.weights).abs().max() <= 1 / draws
     torch.testing.assert_close(
         mixture._by_member(mixture.atom_weights), mixture.weights
     )
-    assert (mixture.slot_weights - mixture.weights).abs().max() < 1 / 16
-    last = mixture.atom(15)
-    assert last is members[2]
+
+
+def test_atoms_are_numbered_as_in_the_slots():
+    members = [fitted("Matern(2.5)"), fitted("RBF()"), fitted("Matern(0.5)")]
+    mixture = MixtureGP.from_members(members, [0.7, 0.24, 0.06], draws=16)
+    assert [a.size for a in mixture._atoms] == [11, 4, 1]
+    assert mixture.slots.tolist() == list(range(16))
+    assert mixture.atom(15) is members[2]
     torch.testing.assert_close(mixture.atom(12).theta(), mixture._atoms[1].thetas[1])
     with pytest.raises(IndexError):
         mixture.atom(16)
+
+
+def test_reweighted_draws_keep_their_share():
+    mixture = integrated(fitted(), 16)
+    after = mixture.condition_on_observations(
+        places(2), torch.tensor([[4.5], [3.0]], dtype=torch.float64)
+    )
+    counts = torch.bincount(after.slots, minlength=16) / len(after.slots)
+    assert (counts - after.atom_weights).abs().max() <= 1 / 32
 
 
 @pytest.mark.oracle
@@ -216,7 +236,6 @@ def test_new_data_keep_the_hyperparameters():
     thetas = atoms.thetas
     X, y = data(6)
     z, _ = model.outcome_transform(y.unsqueeze(-1))
-    mixture.train()
     mixture.set_train_data(X, z.squeeze(-1), strict=False)
     assert torch.equal(mixture._atoms[0].thetas, thetas)
     posterior = mixture.posterior(X)
@@ -225,7 +244,7 @@ def test_new_data_keep_the_hyperparameters():
 
 
 def test_a_state_dict_brings_the_same_draws():
-    members = [fitted("Matern(2.5)"), fitted("RBF()")]
+    members = [fitted("Matern(2.5)", seed=3), fitted("RBF()")]
     mixture = MixtureGP.from_members(members, [0.6, 0.4], draws=8)
     other = MixtureGP(
         *(part if part.dim() > 1 else part.unsqueeze(-1) for part in data()),
@@ -233,6 +252,7 @@ def test_a_state_dict_brings_the_same_draws():
         input_transform=deepcopy(members[0].input_transform),
         draws=8,
     )
+    assert [m.seed for m in members] == [3, 0]  # of no account
     other.load_state_dict(mixture.state_dict(), keep_transforms=False)
     X = places(4)
     torch.testing.assert_close(
@@ -262,6 +282,83 @@ def test_float32_stays_float32():
     model = StructuredGP(X.float(), y.float().unsqueeze(-1)).fit()
     posterior = integrated(model, draws=4).posterior(places(3, 1).float())
     assert posterior.mean.dtype == torch.float32
+
+
+def test_draws_move_with_the_mixture():
+    mixture = integrated(fitted(), draws=4)
+    expected = mixture.posterior(places(3, 1)).mean
+    moved = deepcopy(mixture).float()
+    found = moved.posterior(places(3, 1).float()).mean
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found, expected.float(), rtol=1e-3, atol=1e-3)
+
+
+def test_fixed_hyperparameters_stay_fixed():
+    X, y = data()
+    model = StructuredGP(X, y.unsqueeze(-1), structure="Matern(2.5)")
+    (name,) = [n for n, _ in model.named_parameters() if "raw_lengthscale" in n]
+    fixed = model.get_parameter(name)
+    fixed.data = torch.full_like(fixed, -0.7)
+    fixed.requires_grad_(False)
+    model.fit()
+    mixture = integrated(model, draws=4)
+    batch = mixture._atoms[0].batch
+    assert (batch.get_parameter(name) == -0.7).all()
+    own = mixture.atom(2).posterior(places(3, 1)).mean
+    torch.testing.assert_close(mixture.posterior(places(3, 1)).mean[:, 2], own)
+
+
+def test_learned_input_transforms_are_kept():
+    X, y = data()
+    learned = InputStandardize(d=2)
+    model = StructuredGP(X, y.unsqueeze(-1), input_transform=learned).fit()
+    mixture = integrated(model, draws=3)
+    own = mixture.atom(1).posterior(places(3, 1)).mean
+    torch.testing.assert_close(mixture.posterior(places(3, 1)).mean[:, 1], own)
+
+
+def test_candidates_may_be_conditioned_on_and_fantasised_from():
+    mixture = integrated(fitted(), draws=3)
+    X = places(1).requires_grad_()
+    after = mixture.condition_on_observations(X, torch.tensor([[4.0]]).double())
+    sampler = SobolQMCNormalSampler(torch.Size([2]), seed=0)
+    found = after.fantasize(places(1), sampler).posterior(places(2))
+    assert found.mean.isfinite().all()
+
+
+@pytest.mark.oracle
+def test_a_filter_has_draws_as_a_dense_model_does():
+    X, y = data(12)
+    kwargs = {"bounds": BOX[:1], "starts": 2}
+    one = bokern.fit("Matern(1.5)", X[:, :1], y, inference="kalman", **kwargs)
+    other = bokern.fit("Matern(1.5)", X[:, :1], y, inference="exact", **kwargs)
+    at = places(4, 1)[..., :1]
+    torch.testing.assert_close(
+        integrated(one, 6).posterior(at).mean,
+        integrated(other, 6).posterior(at).mean,
+        rtol=1e-3,
+        atol=1e-3,
+    )
+
+
+def test_a_filter_of_a_long_series_keeps_what_was_fitted(monkeypatch):
+    monkeypatch.setattr("bokern.models.atoms.DENSE_ROWS", 10)
+    X, y = data(12)
+    model = bokern.fit("Matern(1.5)", X[:, :1], y, inference="kalman", starts=1)
+    with pytest.warns(FitWarning, match="formed up to 10 rows, and there are 12"):
+        assert integrated(model, 4).slots.tolist() == [0, 0, 0, 0]
+
+
+def test_batches_and_several_outcomes_have_no_draws():
+    X, y = data()
+    Y = torch.stack([y, -y], -1)
+    with pytest.raises(ShapeError, match="got 2 outcomes"):
+        integrated(StructuredGP(X, Y), 4)
+    batch = StructuredGP(X.expand(3, 9, 2), y.unsqueeze(-1).expand(3, 9, 1))
+    with pytest.raises(ShapeError, match="a batch of"):
+        integrated(batch, 4)
+    with pytest.raises(ShapeError, match="non-negative weights"):
+        MixtureGP.from_members([fitted()], torch.ones(3, 1), draws=4)
 
 
 def test_few_data_spread_predictions_more_than_the_fit_does():

@@ -180,7 +180,7 @@ def test_hyperparameters_are_averaged_over_on_demand(comparison):
     both = with_gaps(comparison, 0.0, 0.1, 99.0, 99.0).model(average=True, draws=8)
     assert len(both.members) == 2
     assert both.atom_weights.shape == torch.Size([8])
-    for draws in (-1, 1.5, "16", True, 32):
+    for draws in (-1, 1.5, "16", True, 33):
         with pytest.raises(InputError, match="whole number from 0"):
             comparison.model(draws=draws)
 
