@@ -16,7 +16,7 @@ from bokern.kernels.hyperdata import Hyperdata
 from bokern.kernels.stationary import StationaryKernel
 from bokern.numerics import cholesky, paired_squared_distance, squared_distance
 
-MANY_PLACES = 10
+MANY_PLACES = 20
 """From so many hyperdata of one column on, starts are advised."""
 
 ADVISED_SCALE, ADVISED_LENGTHSCALES = 3.0, (0.01, 0.02, 0.04)

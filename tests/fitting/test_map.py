@@ -196,7 +196,7 @@ def test_kernels_advise_starts_beside_those_drawn():
     X = torch.linspace(0.0, 1.0, 40, dtype=torch.float64).unsqueeze(-1)
     z = torch.sin(60.0 * X) + 2.0 * X
     z = z + 0.05 * torch.randn(40, 1, dtype=torch.float64, generator=source)
-    model = StructuredGP(X, z, structure="ConditionalDeep(hyperdata=12)", starts=1)
+    model = StructuredGP(X, z, structure="ConditionalDeep(hyperdata=20)", starts=1)
     objective = model.log_posterior()
     advised = objective.advised_starts()
     assert advised.shape == (3, objective.dim)
@@ -220,8 +220,8 @@ def test_kernels_advise_starts_beside_those_drawn():
 @pytest.mark.parametrize(
     ("structure", "d"),
     [
-        ("ConditionalDeep(hyperdata=9)", 1),
-        ("ConditionalDeep(hyperdata=12)", 2),
+        ("ConditionalDeep(hyperdata=19)", 1),
+        ("ConditionalDeep(hyperdata=20)", 2),
         ("Matern(2.5)", 1),
     ],
 )
