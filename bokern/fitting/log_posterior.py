@@ -9,7 +9,7 @@ other integration use this one object, so that they agree on the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, cast
@@ -178,39 +178,11 @@ class LogPosterior:
             mask[c.span] = c.constraint is not None
         return mask
 
-    def likely_values(self) -> dict[int, Tensor]:
-        """Values that the data suggest of some coordinates, in order, by their number.
-
-        See `StructureKernel.likely_values`. Of one data set, without batch dimensions.
-        """
-        number = {c.name: c.span.start for c in self.coordinates}
-        found = {}
+    def kernels(self) -> Iterator[tuple[str, StructureKernel]]:
+        """Each kernel of the structure, and what its coordinates' names begin with."""
         for prefix, kernel in self._terms.covar_module.named_modules():
             if isinstance(kernel, StructureKernel):
-                for name, values in kernel.likely_values(self.X, self.z).items():
-                    path = ".".join(p for p in ("covar_module", prefix, name) if p)
-                    if path in number and len(values):
-                        found[number[path]] = values
-        return found
-
-    def advised_starts(self) -> Tensor:
-        """Starts that kernels advise, ``w x k``; see `StructureKernel.advised_starts`.
-
-        Each differs from the prior's centre where its own kernel says.
-        """
-        span = {c.name: c.span for c in self.coordinates}
-        centre, _ = self.prior_moments()
-        found = []
-        for prefix, kernel in self._terms.covar_module.named_modules():
-            if isinstance(kernel, StructureKernel):
-                for advised in kernel.advised_starts():
-                    start = centre.clone()
-                    for name, value in advised.items():
-                        path = ".".join(p for p in ("covar_module", prefix, name) if p)
-                        if path in span:
-                            start[span[path]] = value
-                    found.append(start)
-        return torch.stack(found) if found else centre.new_empty(0, self.dim)
+                yield f"covar_module.{prefix}." if prefix else "covar_module.", kernel
 
     def log_likelihood(self, theta: Tensor) -> Tensor:
         """``log p(z | X, θ)``, ``...`` for θ of ``... x k``; −inf where K fails."""

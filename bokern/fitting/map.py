@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bokern import seeding
 from bokern.errors import FitError
+from bokern.fitting.hints import advised_starts
 from bokern.fitting.log_posterior import LogPosterior
 from bokern.fitting.starts import SCREEN_ROWS, draw_starts, screen_starts
 
@@ -172,10 +173,12 @@ def _explored(
     candidates = draw_starts(objective, generator).maximum(low).minimum(high)
     screen = _on_some_rows(objective, generator)
     counter.count += len(candidates)
-    if objective.dim <= EXPLORE_ABOVE:
-        return screen_starts(screen, candidates, starts)[0]
-    many, _ = screen_starts(screen, candidates, EXPLORED * starts)
-    many = torch.cat([objective.advised_starts().maximum(low).minimum(high), many])
+    advised = advised_starts(objective).maximum(low).minimum(high)
+    is_small = objective.dim <= EXPLORE_ABOVE
+    screened = screen_starts(screen, candidates, starts * (1 if is_small else EXPLORED))
+    many = torch.cat([advised, screened[0]])
+    if is_small:
+        return many
     theta, value = maximise(counter, many, low, high, EXPLORE_ITERATIONS)
     order = value.nan_to_num(-torch.inf).argsort(descending=True)
     return theta[order[:starts]]

@@ -7,6 +7,7 @@ import math
 import torch
 from torch import Tensor
 
+from bokern.fitting.hints import likely_values
 from bokern.fitting.log_posterior import LogPosterior
 
 LOG_LOW, LOG_HIGH = math.log(0.01), math.log(3.0)
@@ -41,7 +42,7 @@ def draw_starts(objective: LogPosterior, generator: torch.Generator) -> Tensor:
     half = DRAWS // 2
     log_uniform = LOG_LOW + (LOG_HIGH - LOG_LOW) * uniform[:half]
     draws[:half] = torch.where(objective.is_log(), log_uniform, draws[:half])
-    for number, values in objective.likely_values().items():
+    for number, values in likely_values(objective).items():
         likely = values[(uniform[:, number] * len(values)).long()].to(draws)
         for first in (0, half):
             rows = slice(first, first + half // 2)

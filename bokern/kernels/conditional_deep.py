@@ -20,8 +20,9 @@ MANY_PLACES = 20
 """From so many hyperdata of one column on, starts are advised."""
 
 ADVISED_SCALE, ADVISED_LENGTHSCALES = 3.0, (0.01, 0.02, 0.04)
-"""σ₁ and ℓ₁ of these. From random hyperdata, however many draws are screened, a fit of
-50 to monthly CO2 ends 60 to 500 nats below where each of them leads."""
+"""σ₁ and ℓ₁ of these. Drawn hyperdata hide what a short ℓ₁ is worth: of 50, on monthly
+CO2, a fit from the best of 512 draws ends at a log posterior of 302, from these at 528,
+521 and 451."""
 
 JITTER = {torch.float64: 1e-8, torch.float32: 1e-5}
 """τ², by which the latents may miss the hyperdata, in units of their variance."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any, TypeVar, cast
 
@@ -20,6 +20,7 @@ from bokern.errors import EvidenceError, FitWarning
 from bokern.fitting import Curvature
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import apply_step, gaussian_part, nonlinear_steps
+from bokern.models.slots import counts_of
 from bokern.models.state_space import StateSpaceGP
 
 DENSE_ROWS = 1000
@@ -52,12 +53,14 @@ class Atoms:
     def drawn(cls, member: StructuredGP, size: int) -> Atoms:
         """The model at draws from the Gaussian that Laplace's method puts on θ.
 
-        At its fitted θ alone for fewer than two draws, or if nothing has a prior; with
-        a warning, for filters of long series, whose covariances would be formed, and
-        where the curvature at the optimum cannot be used.
+        At its fitted θ alone for fewer than two draws, and if it has no θ or was fitted
+        without priors; with a warning, for filters of long series, whose covariances
+        would be formed, and where the curvature at the optimum cannot be used.
         """
+        if size < 2 or member.objective == "ml":
+            return cls(member)
         objective = member.log_posterior()
-        if size < 2 or member.objective == "ml" or objective.dim == 0:
+        if objective.dim == 0:
             return cls(member)
         seed = seeding.spawn("draws", member.structure)
         try:
@@ -111,20 +114,18 @@ class Atoms:
             Y = apply_step(step, Y)
         return law.log_prob(Y.squeeze(-1).unsqueeze(-2))
 
-    def conditioned(self, X: Tensor, Y: Tensor, **kwargs: Any) -> Atoms:
-        """After new observations, ``b x q x d`` and ``b x q x 1``."""
-        member = conditioned(self.member, X, Y, **kwargs)
+    def conditioned(
+        self, X: Tensor, Y: Tensor, noise: Tensor | None, **kwargs: Any
+    ) -> Atoms:
+        """After new observations; arguments as of `log_predictive`."""
+        given = {"X": X, "Y": Y} | ({} if noise is None else {"noise": noise})
+        member = conditioned(self.member, **given, **kwargs)
         if self.thetas is None:
             return Atoms(member)
-        given = [X, Y, *(kwargs.pop(name) for name in ("noise",) if name in kwargs)]
-        size = len(self.thetas)
-        X, Y, *noise = (
-            part.unsqueeze(MCMC_DIM).expand(*part.shape[:-2], size, *part.shape[-2:])
-            for part in given
-        )
-        if noise:
-            kwargs["noise"] = noise[0]
-        return Atoms(member, self.thetas, conditioned(self.batch, X, Y, **kwargs))
+        for name, part in given.items():
+            shape = (*part.shape[:-2], self.size, *part.shape[-2:])
+            given[name] = part.unsqueeze(MCMC_DIM).expand(shape)
+        return Atoms(member, self.thetas, conditioned(self.batch, **given, **kwargs))
 
     def one(self, number: int) -> StructuredGP:
         """One of them, without a batch."""
@@ -144,6 +145,33 @@ class Atoms:
     def again(self) -> Atoms:
         """The same hyperparameters on the data that the member has now."""
         return Atoms(self.member, self.thetas)
+
+
+def draw_shared(
+    members: Sequence[StructuredGP], weights: Tensor, draws: int
+) -> tuple[list[Atoms], Tensor, Tensor]:
+    """Draws that members share by their weights.
+
+    Args:
+        members: Fitted, each of one outcome and no batch.
+        weights: Of the members, summing to one.
+        draws: Of all together.
+
+    Returns:
+        Atoms of each member, the weights of all atoms, and the numbers of those that
+        stand for each draw: where a member has none, its fitted self, as often.
+    """
+    counts = [int(count) for count in counts_of(weights, draws)]
+    atoms = [Atoms.drawn(m, count) for m, count in zip(members, counts, strict=True)]
+    sizes = torch.tensor([part.size for part in atoms], device=weights.device)
+    first = sizes.cumsum(0) - sizes
+    slots = torch.cat(
+        [
+            at + torch.arange(count, device=weights.device) % size
+            for at, size, count in zip(first, sizes, counts, strict=True)
+        ]
+    )
+    return atoms, (weights / sizes).repeat_interleave(sizes), slots
 
 
 def conditioned(

@@ -29,10 +29,10 @@ from torch import Tensor, nn
 
 from bokern.errors import InputError, ShapeError, StructureError
 from bokern.fitting import GaussianNoise
-from bokern.models.atoms import Atoms, conditioned
+from bokern.models.atoms import Atoms, conditioned, draw_shared
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import nonlinear_steps, same_step, untransformed
-from bokern.models.slots import MAX_SLOTS, MOST_DRAWS, allocate_slots, shares_of
+from bokern.models.slots import MAX_SLOTS, allocate_slots
 from bokern.models.transformed_mixture import TransformedMixturePosterior
 from bokern.structures import Structure, as_structure
 
@@ -64,11 +64,8 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: Optimisations per member in `custom_fit`.
         seed: Of the starts.
         warm: A further start for each member, or None, as of `StructuredGP`.
-        draws: Of hyperparameters, of all members together, 32 at most; 0 for the fitted
-            ones.
 
     Raises:
-        InputError: If there are too many draws, or outcomes are transformed unlike.
         StructureError: If there is no structure, or modules are passed.
         ShapeError: If weights do not match, or there are several outcomes.
     """
@@ -96,7 +93,6 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: int = 8,
         seed: int = 0,
         warm: Sequence[Sequence[float] | None] | None = None,
-        draws: int = 0,
     ) -> None:
         if not (likelihood is covar_module is mean_module is None):
             raise StructureError(
@@ -126,7 +122,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             )
         ]
         super().__init__()
-        self._setup(members, weights, draws)
+        self._setup(members, weights)
 
     @classmethod
     def from_members(
@@ -140,7 +136,13 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         Args:
             members: The models, of one outcome.
             weights: Their probabilities.
-            draws: Of hyperparameters, of all members together; 0 for the fitted ones.
+            draws: Of hyperparameters, of all members together, 32 at most; 0 for the
+                fitted ones.
+
+        Raises:
+            InputError: If there are too many draws, or outcomes are transformed unlike.
+            ShapeError: If weights do not match, or a member has several outcomes, or a
+                batch and draws.
         """
         model = cls.__new__(cls)
         GP.__init__(model)
@@ -153,14 +155,14 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         self,
         members: Sequence[StructuredGP],
         weights: Sequence[float] | Tensor | None,
-        draws: int,
+        draws: int = 0,
     ) -> None:
         if not members:
             raise StructureError("MixtureGP expects at least one structure, got none")
-        if type(draws) is not int or not 0 <= draws <= MOST_DRAWS:
+        if type(draws) is not int or not 0 <= draws <= MAX_SLOTS:
             raise InputError(
                 f"draws is a whole number from 0, for fitted hyperparameters, to "
-                f"{MOST_DRAWS}, got {draws!r:.60}"
+                f"{MAX_SLOTS}, got {draws!r:.60}"
             )
         for member in members if draws else ():
             if len(member.batch_shape) or member.num_outputs > 1:
@@ -203,17 +205,7 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         Members share the draws by their weights; one that is worth less than two keeps
         the fitted ones.
         """
-        counts = [int(count) for count in shares_of(self.weights, self.draws)]
-        pairs = zip(self._gps, counts, strict=True)
-        atoms = [Atoms.drawn(member, count) for member, count in pairs]
-        slots, first = [], 0
-        for part, count in zip(atoms, counts, strict=True):
-            slots += [first + i % part.size for i in range(count)]
-            first += part.size
-        device = self.weights.device
-        sizes = torch.tensor([part.size for part in atoms], device=device)
-        weights = (self.weights / sizes).repeat_interleave(sizes)
-        self._hold(atoms, weights, torch.tensor(slots, device=device))
+        self._hold(*draw_shared(self._gps, self.weights, self.draws))
 
     def _apply(self, fn: Any, recurse: bool = True) -> Self:
         """Moves the draws as well: they are no submodules."""
@@ -301,7 +293,6 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
         starts: int = 8,
         seed: int = 0,
         warm: Sequence[Sequence[float] | None] | None = None,
-        draws: int = 0,
         categorical_features: Sequence[int] | None = None,
         fidelity_features: Sequence[int] | None = None,
         task_feature: int | None = None,
@@ -316,7 +307,6 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             "starts": starts,
             "seed": seed,
             "warm": warm,
-            "draws": draws,
         }
 
     def custom_fit(
@@ -399,12 +389,10 @@ class MixtureGP(GPyTorchModel, GP, FantasizeMixin):
             **kwargs: For `StructuredGP.condition_on_observations`.
         """
         self.eval()
-        if noise is not None:
-            kwargs["noise"] = noise
         densities = [atoms.log_predictive(X, Y, noise) for atoms in self._atoms]
         updated = self.atom_weights.log() + torch.cat(densities, -1)
         updated = torch.softmax(updated, -1).detach()
-        atoms = [atoms.conditioned(X, Y, **kwargs) for atoms in self._atoms]
+        atoms = [atoms.conditioned(X, Y, noise, **kwargs) for atoms in self._atoms]
         members = [a.member for a in atoms]
         found = type(self).from_members(members, self._by_member(updated))
         found._hold(atoms, updated)

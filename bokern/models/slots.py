@@ -10,9 +10,6 @@ WEIGHT_TOLERANCE = 1.0 / 32.0
 """BoTorch averages ensembles without weights: each member fills a number of equal
 slots, so that its share is within this of its weight; smaller members drop out."""
 
-MOST_DRAWS = MAX_SLOTS
-"""Of hyperparameters: each has a slot."""
-
 
 def allocate_slots(weights: Tensor, least: int = 1) -> Tensor:
     """Members of equal slots, such that shares are close to the weights.
@@ -26,7 +23,7 @@ def allocate_slots(weights: Tensor, least: int = 1) -> Tensor:
         keep every share within ``WEIGHT_TOLERANCE`` of its weight.
     """
     for size in range(least, MAX_SLOTS + 1):
-        counts = shares_of(weights, size)
+        counts = counts_of(weights, size)
         off = (counts / size - weights).abs().max()
         if off <= WEIGHT_TOLERANCE or size == MAX_SLOTS:
             break
@@ -35,7 +32,7 @@ def allocate_slots(weights: Tensor, least: int = 1) -> Tensor:
     return (numbers.unsqueeze(-1) > edges.unsqueeze(-2)).sum(-1)
 
 
-def shares_of(weights: Tensor, size: int) -> Tensor:
+def counts_of(weights: Tensor, size: int) -> Tensor:
     """Whole numbers that add up to ``size``, by the largest remainders."""
     quota = weights * size
     floor = torch.floor(quota + 1e-9)

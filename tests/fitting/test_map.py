@@ -7,6 +7,7 @@ import torch
 
 from bokern.errors import FitError
 from bokern.fitting import LogPosterior, draw_starts, fit_map, screen_starts
+from bokern.fitting.hints import advised_starts, likely_values
 from bokern.fitting.map import GRADIENT_TOLERANCE, SAME_OPTIMUM
 from bokern.fitting.starts import DRAWS, LOG_HIGH, LOG_LOW
 from bokern.models import StructuredGP
@@ -129,10 +130,12 @@ def test_draws_cover_the_box_and_the_prior(unit_model):
     torch.testing.assert_close(draws[-1], mean)
 
 
-def test_a_quarter_of_each_half_has_the_periods_that_the_data_show(unit_model):
+def test_a_quarter_of_each_half_has_the_periods_that_the_data_show(
+    unit_model, monkeypatch
+):
     model = unit_model("Linear() + Periodic() * RBF()", n=40, d=1)
     objective = model.log_posterior()
-    ((number, values),) = objective.likely_values().items()
+    ((number, values),) = likely_values(objective).items()
     (name,) = [c.name for c in objective.coordinates if c.span.start == number]
     assert name.endswith("raw_period")
     draws = draw_starts(objective, torch.Generator().manual_seed(0))
@@ -144,7 +147,7 @@ def test_a_quarter_of_each_half_has_the_periods_that_the_data_show(unit_model):
     # Neighbouring quantiles of a stratified draw may lie a step apart.
     found, wanted = (v.quantile(levels) for v in (draws[:quarter, number], values))
     torch.testing.assert_close(found, wanted, rtol=0.0, atol=0.1)
-    objective.likely_values = dict
+    monkeypatch.setattr("bokern.fitting.starts.likely_values", lambda _: {})
     plain = draw_starts(objective, torch.Generator().manual_seed(0))
     others = torch.arange(objective.dim) != number
     assert torch.equal(plain[:, others], draws[:, others])
@@ -152,7 +155,7 @@ def test_a_quarter_of_each_half_has_the_periods_that_the_data_show(unit_model):
 
 @pytest.mark.parametrize("structure", ["Linear() + RBF()", "DeepSE()"])
 def test_without_a_period_the_data_suggest_nothing(unit_model, structure):
-    assert unit_model(structure, d=1).log_posterior().likely_values() == {}
+    assert likely_values(unit_model(structure, d=1).log_posterior()) == {}
 
 
 def test_screening_keeps_the_best_distinct(unit_model):
@@ -191,14 +194,14 @@ def test_without_priors_a_bound_is_named(unit_model):
     assert math.isfinite(result.objective)
 
 
-def test_kernels_advise_starts_beside_those_drawn():
+def test_kernels_advise_starts_beside_those_drawn(monkeypatch):
     source = torch.Generator().manual_seed(0)
     X = torch.linspace(0.0, 1.0, 40, dtype=torch.float64).unsqueeze(-1)
     z = torch.sin(60.0 * X) + 2.0 * X
     z = z + 0.05 * torch.randn(40, 1, dtype=torch.float64, generator=source)
     model = StructuredGP(X, z, structure="ConditionalDeep(hyperdata=20)", starts=1)
     objective = model.log_posterior()
-    advised = objective.advised_starts()
+    advised = advised_starts(objective)
     assert advised.shape == (3, objective.dim)
     centre, _ = objective.prior_moments()
     for coordinate in objective.coordinates:
@@ -213,7 +216,7 @@ def test_kernels_advise_starts_beside_those_drawn():
         else:
             assert (part == centre[coordinate.span]).all()
     with_advice = fit_map(objective, starts=1).objective
-    objective.advised_starts = lambda: advised[:0]
+    monkeypatch.setattr("bokern.fitting.map.advised_starts", lambda _: advised[:0])
     assert with_advice > fit_map(objective, starts=1).objective + 5.0
 
 
@@ -229,4 +232,4 @@ def test_others_advise_none_of_their_own(structure, d):
     X = torch.rand(12, d, dtype=torch.float64)
     model = StructuredGP(X, X.sum(-1, keepdim=True), structure=structure)
     objective = model.log_posterior()
-    assert objective.advised_starts().shape == (0, objective.dim)
+    assert advised_starts(objective).shape == (0, objective.dim)
