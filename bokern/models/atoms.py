@@ -53,17 +53,19 @@ class Atoms:
     def drawn(cls, member: StructuredGP, size: int) -> Atoms:
         """The model at draws from the Gaussian that Laplace's method puts on θ.
 
-        At its fitted θ alone for fewer than two draws, and if it has no θ or was fitted
-        without priors; with a warning, for filters of long series, whose covariances
-        would be formed, and where the curvature at the optimum cannot be used.
+        At its fitted θ alone for fewer than two draws, or if it has no θ; with a
+        warning, if it was fitted without priors, for filters of long series, whose
+        covariances would be formed, and where the curvature cannot be used.
         """
-        if size < 2 or member.objective == "ml":
-            return cls(member)
         objective = member.log_posterior()
-        if objective.dim == 0:
+        if size < 2 or objective.dim == 0:
             return cls(member)
         seed = seeding.spawn("draws", member.structure)
         try:
+            if member.objective == "ml":
+                raise EvidenceError(
+                    "it was fitted without priors: fit with objective='map'"
+                )
             if isinstance(member, StateSpaceGP) and objective.num_data > DENSE_ROWS:
                 raise EvidenceError(
                     "draws need dense covariances, which are formed up to "

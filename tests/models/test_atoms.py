@@ -347,6 +347,12 @@ def test_a_filter_of_a_long_series_keeps_what_was_fitted(monkeypatch):
         assert integrated(model, 4).slots.tolist() == [0, 0, 0, 0]
 
 
+def test_maximum_likelihood_has_no_draws():
+    model = fitted(objective="ml")
+    with pytest.warns(FitWarning, match="fitted without priors"):
+        assert integrated(model, 4).slots.tolist() == [0, 0, 0, 0]
+
+
 def test_batches_and_several_outcomes_have_no_draws():
     X, y = data()
     Y = torch.stack([y, -y], -1)
