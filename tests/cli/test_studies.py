@@ -146,6 +146,11 @@ def test_parameters_are_quoted_for_the_shell(tmp_path):
             ShellCommand(template, ["a"], None, ".")
 
 
+def _hear_interrupts() -> None:
+    """What a shell takes from the commands that it runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="needs signals")
 def test_an_interruption_ends_the_commands_and_can_be_resumed(config, tmp_path):
     path = config(SPACE + "budget: 2\ncommand: echo $$ >> pids; sleep 60; echo {x}\n")
@@ -154,6 +159,7 @@ def test_an_interruption_ends_the_commands_and_can_be_resumed(config, tmp_path):
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=_hear_interrupts,
     )
     pids = tmp_path / "pids"
     deadline = time.monotonic() + 60
@@ -162,7 +168,10 @@ def test_an_interruption_ends_the_commands_and_can_be_resumed(config, tmp_path):
     ):
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    try:
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert process.returncode == 130
     assert "--resume' goes on" in err
     for pid in pids.read_text().split():
