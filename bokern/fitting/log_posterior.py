@@ -125,8 +125,13 @@ class LogPosterior:
 
     @property
     def entries(self) -> int:
-        """Evaluations of the kernel's innermost part for one θ: what memory goes by."""
-        return self.num_data**2 * self._terms.covar_module.evaluations
+        """Covariances that are kept at a time for one θ: what memory goes by."""
+        return self.num_data**2 * self._terms.covar_module.entries
+
+    @property
+    def evaluations(self) -> int:
+        """Of the kernel's innermost part for a pair of observations."""
+        return self._terms.covar_module.evaluations
 
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
@@ -301,9 +306,12 @@ class LogPosterior:
     def hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the objective at one θ, ``k x k``."""
         dense = not self.batches_pay and self.z.dtype == torch.float64
-        if dense and self.num_data > DIFFERENCED_ABOVE:
+        every = self.num_data**2 * self.evaluations
+        # Second derivatives keep what the gradient sums as it comes.
+        is_long = self.num_data > DIFFERENCED_ABOVE or every > self.entries
+        if dense and is_long:
             return self._differences(theta)
-        return _hessian(self, theta, self.entries)
+        return _hessian(self, theta, every)
 
     def _differences(self, theta: Tensor) -> Tensor:
         """Central differences of the gradient at one θ, ``k x k``."""
@@ -376,7 +384,7 @@ class LogPosterior:
 
     def _blocks(self, theta: Tensor) -> RowBlocks:
         batch = math.prod(theta.shape[:-1])
-        return RowBlocks(self.X, batch * self._terms.covar_module.evaluations)
+        return RowBlocks(self.X, batch * self._terms.covar_module.entries)
 
     def _kernel(self, theta: Tensor) -> Covariance:
         """The covariance function at θ."""

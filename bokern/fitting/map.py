@@ -15,7 +15,7 @@ from bokern import seeding
 from bokern.errors import FitError
 from bokern.fitting.hints import advised_starts
 from bokern.fitting.log_posterior import LogPosterior
-from bokern.fitting.starts import SCREEN_ROWS, draw_starts, screen_starts
+from bokern.fitting.starts import draw_starts, on_some_rows, screen_starts
 
 LOG_BOX = (-16.0, 10.0)
 """Box of the log coordinates: wide enough to hold any interior optimum under the
@@ -171,7 +171,7 @@ def _explored(
         return objective.z.new_empty(0, objective.dim)
     generator = seeding.generator("starts", seed)
     candidates = draw_starts(objective, generator).maximum(low).minimum(high)
-    screen = _on_some_rows(objective, generator)
+    screen = on_some_rows(objective, generator)
     counter.count += len(candidates)
     advised = advised_starts(objective).maximum(low).minimum(high)
     is_small = objective.dim <= EXPLORE_ABOVE
@@ -182,14 +182,6 @@ def _explored(
     theta, value = maximise(counter, many, low, high, EXPLORE_ITERATIONS)
     order = value.nan_to_num(-torch.inf).argsort(descending=True)
     return theta[order[:starts]]
-
-
-def _on_some_rows(objective: LogPosterior, generator: torch.Generator) -> LogPosterior:
-    n = objective.num_data
-    if n <= SCREEN_ROWS:
-        return objective
-    rows = torch.randperm(n, generator=generator)[:SCREEN_ROWS].to(objective.z.device)
-    return objective.on_rows(rows)
 
 
 def maximise(

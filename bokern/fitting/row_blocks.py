@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 BLOCK_ENTRIES = {"cpu": 2**21, "cuda": 2**24}
-"""Evaluations of a kernel's innermost part at a time. A deep kernel's gradient keeps 40
+"""Covariances at a time. A deep kernel's gradient keeps 40
 numbers for each: .7 GB. Smaller blocks take longer, as each is computed twice."""
 
 Covariance = Callable[[Tensor, Tensor], Tensor]
@@ -20,14 +20,14 @@ class RowBlocks:
 
     Args:
         X: ``... x n x d``.
-        evaluations: For one pair of rows, all θ of a batch together.
+        each: Covariances kept for one pair of rows, of all θ of a batch together.
     """
 
-    def __init__(self, X: Tensor, evaluations: int) -> None:
+    def __init__(self, X: Tensor, each: int) -> None:
         self.X = X
         self.size = X.shape[-2]
         most = BLOCK_ENTRIES.get(X.device.type, BLOCK_ENTRIES["cuda"])
-        entries = max(1, self.size * evaluations)
+        entries = max(1, self.size * each)
         self.rows = min(self.size, max(1, most // entries))
 
     @property

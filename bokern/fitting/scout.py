@@ -11,7 +11,7 @@ from bokern import seeding
 from bokern.errors import FitError
 from bokern.fitting.log_posterior import LogPosterior
 from bokern.fitting.map import EvaluationCounter, maximise, search_box
-from bokern.fitting.starts import draw_starts, screen_starts
+from bokern.fitting.starts import draw_starts, on_some_rows, screen_starts
 
 FIRST_ITERATIONS, FURTHER_ITERATIONS = 10, 40
 """L-BFGS iterations of all starts, then of the best two: after five iterations the best
@@ -119,12 +119,9 @@ def _screened(
 ) -> Tensor:
     """The best distinct candidates, ``keep x k``; most are seen on few rows only."""
     objective = counter.objective
-    n = objective.num_data
-    if n > COARSE_ROWS:
-        rows = torch.randperm(n, generator=generator)[:COARSE_ROWS].to(
-            candidates.device
-        )
+    coarse = on_some_rows(objective, generator, COARSE_ROWS)
+    if coarse is not objective:
         counter.count += len(candidates)
-        candidates, _ = screen_starts(objective.on_rows(rows), candidates, SHORTLIST)
+        candidates, _ = screen_starts(coarse, candidates, SHORTLIST)
     counter.count += len(candidates)
     return screen_starts(objective, candidates, keep)[0]

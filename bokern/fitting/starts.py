@@ -20,8 +20,12 @@ seeds, as many pseudo-random ones in 3 of 4."""
 SCREEN_ROWS = 300
 """Draws are scored on at most this many observations."""
 
+SCREEN_WORK, SCREEN_LEAST = 400_000, 20
+"""Evaluations of a kernel's innermost part for one draw at most, and observations at
+least: of sums over 720 elements 23 observations, of sums over 24 129."""
+
 SCREEN_ELEMENTS = 2**21
-"""Covariance entries evaluated at a time."""
+"""Evaluations of a kernel's innermost part at a time."""
 
 DISTINCT = 1.5
 """Distance in θ, in nats of log value, below which two starts count as one."""
@@ -51,6 +55,25 @@ def draw_starts(objective: LogPosterior, generator: torch.Generator) -> Tensor:
     return draws
 
 
+def on_some_rows(
+    objective: LogPosterior, generator: torch.Generator, most: int = SCREEN_ROWS
+) -> LogPosterior:
+    """An objective on few observations, drawn at random, to score draws by.
+
+    Args:
+        objective: Without batch dimensions.
+        generator: Of the rows.
+        most: Observations at most; fewer if the kernel is a sum over many views.
+    """
+    n = objective.num_data
+    affordable = math.isqrt(SCREEN_WORK // objective.evaluations)
+    rows = min(most, max(SCREEN_LEAST, affordable))
+    if n <= rows:
+        return objective
+    drawn = torch.randperm(n, generator=generator)[:rows]
+    return objective.on_rows(drawn.to(objective.z.device))
+
+
 def screen_starts(
     objective: LogPosterior, candidates: Tensor, keep: int
 ) -> tuple[Tensor, Tensor]:
@@ -64,7 +87,8 @@ def screen_starts(
     Returns:
         ``keep x k`` starts, best first, and their values.
     """
-    step = max(1, SCREEN_ELEMENTS // objective.entries)
+    each = objective.num_data**2 * objective.evaluations
+    step = max(1, SCREEN_ELEMENTS // each)
     with torch.no_grad():
         values = torch.cat([objective(c) for c in candidates.split(step)])
     order = torch.argsort(values.nan_to_num(-torch.inf), descending=True)

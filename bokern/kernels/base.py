@@ -73,14 +73,33 @@ class StructureKernel(Kernel):
     def __init__(self, batch_shape: Sequence[int] = ()) -> None:
         super().__init__(batch_shape=torch.Size(batch_shape))
 
+    own_evaluations = own_entries = 1
+    """Times a part is evaluated for a pair of points, and how many of these are kept
+    at a time."""
+
+    @property
+    def parts(self) -> list[StructureKernel]:
+        """Kernels that this one is made of."""
+        below = (
+            module
+            for child in self.children()
+            for module in (child if isinstance(child, nn.ModuleList) else (child,))
+        )
+        return [module for module in below if isinstance(module, StructureKernel)]
+
     @property
     def evaluations(self) -> int:
-        """Entries a pair of points of the largest matrix that ``forward`` makes.
+        """Of the innermost base for a pair of points: what time goes by.
 
-        More than 1 where an average over views evaluates its base at each of them;
-        budgets of memory are divided by it.
+        More than 1 where an average over views evaluates its base at each of them.
         """
-        return 1
+        below = max((part.evaluations for part in self.parts), default=1)
+        return self.own_evaluations * below
+
+    @property
+    def entries(self) -> int:
+        """A pair of points of the largest matrix of ``forward``: memory goes by it."""
+        return self.own_entries * max((part.entries for part in self.parts), default=1)
 
     @property
     def label(self) -> str:
@@ -249,11 +268,6 @@ class WrapperKernel(StructureKernel):
     def __init__(self, base_kernel: StructureKernel) -> None:
         super().__init__(base_kernel.batch_shape)
         self.base_kernel = base_kernel
-
-    @property
-    def evaluations(self) -> int:
-        """Those of the base."""
-        return self.base_kernel.evaluations
 
     @property
     def label(self) -> str:

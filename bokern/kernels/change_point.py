@@ -80,11 +80,6 @@ class ChangePointKernel(StructureKernel):
         return part
 
     @property
-    def evaluations(self) -> int:
-        """Those of the part with most."""
-        return max(self.before.evaluations, self.after.evaluations)
-
-    @property
     def label(self) -> str:
         """The name around those of the parts."""
         return f"{super().label}({self.before.label}, {self.after.label})"

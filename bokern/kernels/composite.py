@@ -25,12 +25,6 @@ class _CompositeKernel(StructureKernel):
         return all(kernel.is_stationary for kernel in self.kernels)
 
     @property
-    def evaluations(self) -> int:
-        """Those of the part with most."""
-        kernels = cast("Iterable[StructureKernel]", self.kernels)
-        return max(kernel.evaluations for kernel in kernels)
-
-    @property
     def label(self) -> str:
         """Those of the parts, combined."""
         kernels = cast("Iterable[StructureKernel]", self.kernels)

@@ -51,4 +51,6 @@ class KumaraswamyKernel(WrapperKernel):
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:
         """The base's covariances of the warped inputs."""
-        return self.base_kernel.forward(self.warp(x1), self.warp(x2), diag=diag)
+        w1 = self.warp(x1)
+        w2 = w1 if x2 is x1 else self.warp(x2)
+        return self.base_kernel.forward(w1, w2, diag=diag)

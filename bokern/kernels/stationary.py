@@ -48,7 +48,32 @@ class StationaryKernel(ColumnKernel):
         return self.profile(self.scaled_square(x1, x2, diag), diag)
 
 
-class RBFKernel(StationaryKernel):
+class RadialKernel(StationaryKernel):
+    """One whose profile has no hyperparameters.
+
+    The two functions here build no graph and overwrite their argument, which is what
+    makes sums over many views fast (`bokern.kernels.radial_mean`).
+    """
+
+    @property
+    def has_slope(self) -> bool:
+        """Whether the slope is finite at 0."""
+        return True
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Points, ``... x n x d``, in units of the lengthscales."""
+        return self.columns.select(x) / self.lengthscale
+
+    @abstractmethod
+    def profile_(self, square: Tensor) -> Tensor:
+        """ρ of the squared scaled distance, elementwise, in place."""
+
+    @abstractmethod
+    def slope_(self, square: Tensor) -> Tensor:
+        """dρ/ds, elementwise, in place."""
+
+
+class RBFKernel(RadialKernel):
     r"""Squared exponential: infinitely smooth functions.
 
     $$\rho(s) = \exp(-s / 2)$$
@@ -61,12 +86,20 @@ class RBFKernel(StationaryKernel):
         """Gaussian."""
         return torch.exp(-0.5 * square)
 
+    def profile_(self, square: Tensor) -> Tensor:
+        """Gaussian, in place."""
+        return square.mul_(-0.5).exp_()
+
+    def slope_(self, square: Tensor) -> Tensor:
+        """Gaussian times −½, in place."""
+        return self.profile_(square).mul_(-0.5)
+
     def complement(self, x1: Tensor, x2: Tensor, diag: bool = False) -> Tensor:
         """One minus the correlation, to the last digit."""
         return -torch.expm1(-0.5 * self.scaled_square(x1, x2, diag))
 
 
-class MaternKernel(StationaryKernel):
+class MaternKernel(RadialKernel):
     r"""Matérn: functions with ⌈ν⌉ − 1 derivatives; ν = ½ is Ornstein–Uhlenbeck.
 
     With $r = \sqrt{2 \nu s}$: $e^{-r}$, $(1 + r) e^{-r}$ and
@@ -93,6 +126,29 @@ class MaternKernel(StationaryKernel):
         if self.nu == 1.5:
             return (1.0 + r) * decay
         return (1.0 + r + r.square() / 3.0) * decay
+
+    @property
+    def has_slope(self) -> bool:
+        """Not for ν = ½, which has a cusp."""
+        return self.nu > 0.5
+
+    def profile_(self, square: Tensor) -> Tensor:
+        """An exponential times a polynomial of the distance, in place."""
+        r = square.mul_(2.0 * self.nu).sqrt_()
+        decay = torch.neg(r).exp_()
+        if self.nu == 0.5:
+            return decay
+        if self.nu == 1.5:
+            return r.add_(1.0).mul_(decay)
+        return torch.mul(r, r).mul_(1.0 / 3.0).add_(r).add_(1.0).mul_(decay)
+
+    def slope_(self, square: Tensor) -> Tensor:
+        r"""$-\tfrac32 e^{-r}$ and $-\tfrac56 (1 + r) e^{-r}$, in place."""
+        r = square.mul_(2.0 * self.nu).sqrt_()
+        if self.nu == 1.5:
+            return r.neg_().exp_().mul_(-1.5)
+        decay = torch.neg(r).exp_()
+        return r.add_(1.0).mul_(decay).mul_(-5.0 / 6.0)
 
 
 class RationalQuadraticKernel(StationaryKernel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 
-from bokern.selection.budget import Meter
+from bokern.selection.budget import Meter, charge
 from bokern.selection.jobs import Job, Outcome, Theta
 from bokern.selection.state import State
 from bokern.selection.storage import candidate_from_json
@@ -100,7 +100,7 @@ class Progress:
                 state.seconds += outcome["seconds"]
                 state.evaluations += outcome["evaluations"]
                 if jobs[number - 1].stage != "smc":
-                    self.meter.spend(outcome["evaluations"])
+                    self.meter.spend(charge(state.structure, outcome["evaluations"]))
                 (failed if "error" in outcome else note)(state, outcome)
                 self.meter.show(stage, leader)
                 if least <= number < len(jobs) and stop():

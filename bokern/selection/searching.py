@@ -95,10 +95,11 @@ def search(
             are expanded only if ``rounds`` is given.
         bounds: The declared box, ``(low, high)`` a column, in order or by name.
         noise: Known variance of y, one number or ``n``; None to infer it.
-        budget: Likelihood evaluations (a whole number, 60,000 by default), or a
-            duration such as ``"5min"``; results within a duration depend on the
-            machine. What was found until then is returned. Sampling does not count,
-            and ends, or is left out, once the budget is spent.
+        budget: Likelihood evaluations (a whole number, 60,000 by default; one of a mean
+            over P views counts 1 + P // 32), or a duration such as ``"5min"``;
+            results within a duration depend on the machine. What was found until
+            then is returned. Sampling does not count, and ends, or is left out, once
+            the budget is spent.
         rounds: Rounds of expansion, at most.
         smc: Whether to sample the evidences of finalists of at most 150 rows and 30
             hyperparameters; ``"auto"`` does where it takes seconds, up to 12 of rows

@@ -38,6 +38,13 @@ def compose(g: Element, h: Element) -> Element:
     return index, flips
 
 
+def inverse(g: Element) -> Element:
+    """The element that undoes another."""
+    index, flips = g
+    back = sorted(range(len(index)), key=index.__getitem__)
+    return tuple(back), tuple(flips[j] for j in back)
+
+
 def generate(generators: Sequence[Element], dim: int, limit: int) -> list[Element]:
     """All products of the generators, the identity first.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
+from bokern.views.elements import Element, inverse
 from bokern.views.groups import Group
 
 
@@ -51,6 +53,8 @@ class Orbit(Views):
     index: Tensor
     sign: Tensor
     offset: Tensor
+    one_way: Tensor
+    one_way_weights: Tensor
 
     def __init__(self, group: Group, dim: int) -> None:
         super().__init__()
@@ -61,6 +65,13 @@ class Orbit(Views):
         self.register_buffer("index", index, persistent=False)
         self.register_buffer("sign", sign, persistent=False)
         self.register_buffer("offset", (1.0 - sign) / 2.0, persistent=False)
+        half, weights = _one_of_each_pair(elements)
+        self.register_buffer("one_way", torch.tensor(half), persistent=False)
+        self.register_buffer(
+            "one_way_weights",
+            torch.tensor(weights, dtype=torch.float64) / len(elements),
+            persistent=False,
+        )
 
     @property
     def order(self) -> int:
@@ -69,5 +80,32 @@ class Orbit(Views):
 
     def forward(self, x: Tensor) -> Tensor:
         """Maps ``... x n x d`` points to ``... x P x n x d`` images."""
-        images = x[..., self.index].movedim(-2, -3)
-        return images * self.sign.to(x).unsqueeze(1) + self.offset.to(x).unsqueeze(1)
+        return self._images(x, self.index, self.sign, self.offset)
+
+    def one_way_images(self, x: Tensor) -> Tensor:
+        """Images under one of each element and its inverse, ``... x P' x n x d``.
+
+        Weighted by ``one_way_weights`` they give means over all pairs of points: what g
+        does to a pair one way round, its inverse does the other way round.
+        """
+        chosen = self.one_way
+        return self._images(
+            x, self.index[chosen], self.sign[chosen], self.offset[chosen]
+        )
+
+    @staticmethod
+    def _images(x: Tensor, index: Tensor, sign: Tensor, offset: Tensor) -> Tensor:
+        images = x[..., index].movedim(-2, -3)
+        return images * sign.to(x).unsqueeze(1) + offset.to(x).unsqueeze(1)
+
+
+def _one_of_each_pair(elements: Sequence[Element]) -> tuple[list[int], list[float]]:
+    """Numbers of elements none of which is another's inverse, and how many each is."""
+    number = {element: i for i, element in enumerate(elements)}
+    half, weights = [], []
+    for i, element in enumerate(elements):
+        j = number[inverse(element)]
+        if i <= j:
+            half.append(i)
+            weights.append(1.0 if i == j else 2.0)
+    return half, weights

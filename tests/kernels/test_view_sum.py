@@ -308,9 +308,12 @@ def test_the_diagonal_costs_the_group_and_not_the_square_of_the_data(
     )
     x = points(n, DIM)
     kernel.forward(x, x, diag=True)
-    assert kernel.base_kernel.pairs == n * order**power * (3 if normalize else 1)
+    assert kernel.base_kernel.pairs == n * order**power
     kernel.base_kernel.pairs = 0
     kernel.forward(x, x)
+    assert kernel.base_kernel.pairs == n * n * order**power
+    kernel.base_kernel.pairs = 0
+    kernel.forward(x, x.clone())
     extra = 2 * n * order**power if normalize else 0
     assert kernel.base_kernel.pairs == n * n * order**power + extra
 
