@@ -25,6 +25,10 @@ REFERENCES = MappingProxyType(
         "Exploitation Tradeoffs in Gaussian Process Bandit Optimization. JMLR 2014.",
         "GPML": "Rasmussen, Williams: Gaussian Processes for Machine Learning. MIT "
         "Press, 2006.",
+        "RandomFeatures": "Rahimi, Recht: Random Features for Large-Scale Kernel "
+        "Machines. NIPS 2007.",
+        "SSGP": "Lázaro-Gredilla, Quiñonero-Candela, Rasmussen, Figueiras-Vidal: "
+        "Sparse Spectrum Gaussian Process Regression. JMLR 2010.",
         "Kumaraswamy": "Kumaraswamy: A generalized probability density function for "
         "double-bounded random processes. Journal of Hydrology, 1980.",
         "InputWarping": "Snoek, Swersky, Zemel, Adams: Input Warping for Bayesian "

@@ -8,11 +8,9 @@ import torch
 from torch import Tensor
 
 from bokern.evidence.data import check_single, target_log_slopes
-from bokern.fitting import LogPosterior
 from bokern.models import StructuredGP
-from bokern.models.markov_objective import MarkovLogPosterior
 from bokern.models.outcome_steps import raw_moments
-from bokern.numerics import LOG_2PI, cholesky
+from bokern.numerics import LOG_2PI
 
 
 @dataclass(frozen=True)
@@ -40,14 +38,14 @@ def leave_one_out(model: StructuredGP) -> LeaveOneOut:
     With $K$ the covariance with noise and $\alpha = K^{-1}(z - m)$: mean
     $z_i - \alpha_i / K^{-1}_{ii}$ and variance $1 / K^{-1}_{ii}$.
 
-    Cost: O(n³) time, O(n²) memory; O(n) for a `StateSpaceGP`.
+    Cost: O(n³) time, O(n²) memory; O(n) for a `StateSpaceGP` or `WeightSpaceGP`.
 
     References:
         [GPML] eq. 5.12
     """
     check_single(model)
     objective = model.log_posterior(use_prior=False)
-    alpha, diagonal = _inverse_terms(objective)
+    alpha, diagonal = objective.inverse_terms(objective.get())
     with torch.no_grad():
         variance = diagonal.reciprocal()
         residual = alpha * variance
@@ -57,14 +55,3 @@ def leave_one_out(model: StructuredGP) -> LeaveOneOut:
         transform = getattr(model, "outcome_transform", None)
         raw = raw_moments(transform, objective.z - residual, variance)
     return LeaveOneOut(*raw, density, score)
-
-
-def _inverse_terms(objective: LogPosterior) -> tuple[Tensor, Tensor]:
-    """α = K⁻¹ (z − m) and the diagonal of K⁻¹ at the present θ, ``n`` each."""
-    if isinstance(objective, MarkovLogPosterior):
-        return objective.inverse_terms(objective.get())
-    with torch.no_grad():
-        mean, K, noise = objective.moments(objective.get())
-        L, _ = cholesky(K + torch.diag_embed(noise))
-        inverse = torch.cholesky_inverse(L)
-        return inverse @ (objective.z - mean), inverse.diagonal()

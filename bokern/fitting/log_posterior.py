@@ -129,9 +129,9 @@ class LogPosterior:
         return self.num_data**2 * self._terms.covar_module.entries
 
     @property
-    def evaluations(self) -> int:
-        """Of the kernel's innermost part for a pair of observations."""
-        return self._terms.covar_module.evaluations
+    def work(self) -> int:
+        """Evaluations of the kernel's innermost part for one θ: time goes by it."""
+        return self.num_data**2 * self._terms.covar_module.evaluations
 
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
@@ -306,12 +306,11 @@ class LogPosterior:
     def hessian(self, theta: Tensor) -> Tensor:
         """Second derivatives of the objective at one θ, ``k x k``."""
         dense = not self.batches_pay and self.z.dtype == torch.float64
-        every = self.num_data**2 * self.evaluations
         # Second derivatives keep what the gradient sums as it comes.
-        is_long = self.num_data > DIFFERENCED_ABOVE or every > self.entries
+        is_long = self.num_data > DIFFERENCED_ABOVE or self.work > self.entries
         if dense and is_long:
             return self._differences(theta)
-        return _hessian(self, theta, every)
+        return _hessian(self, theta, self.work)
 
     def _differences(self, theta: Tensor) -> Tensor:
         """Central differences of the gradient at one θ, ``k x k``."""
@@ -375,6 +374,15 @@ class LogPosterior:
         if torch.is_grad_enabled():
             return mean, kernel(self.X, self.X).expand(*lead, n, n), noise
         return mean, self._blocks(theta).covariance(kernel, lead), noise
+
+    def inverse_terms(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+        """α = K⁻¹ (z − m) and the diagonal of K⁻¹, noise included, ``... x n`` each."""
+        with torch.no_grad():
+            mean, K, noise = self.moments(theta)
+            L, _ = cholesky(K + torch.diag_embed(noise))
+            inverse = torch.cholesky_inverse(L)
+            alpha = (inverse @ (self.z - mean).unsqueeze(-1)).squeeze(-1)
+            return alpha, inverse.diagonal(dim1=-2, dim2=-1)
 
     def _mean_and_noise(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         shape = (*theta.shape[:-1], self.num_data)

@@ -66,8 +66,8 @@ def on_some_rows(
         most: Observations at most; fewer if the kernel is a sum over many views.
     """
     n = objective.num_data
-    affordable = math.isqrt(SCREEN_WORK // objective.evaluations)
-    rows = min(most, max(SCREEN_LEAST, affordable))
+    affordable = n * math.sqrt(min(1.0, SCREEN_WORK / objective.work))
+    rows = min(most, max(SCREEN_LEAST, int(affordable)))
     if n <= rows:
         return objective
     drawn = torch.randperm(n, generator=generator)[:rows]
@@ -87,8 +87,7 @@ def screen_starts(
     Returns:
         ``keep x k`` starts, best first, and their values.
     """
-    each = objective.num_data**2 * objective.evaluations
-    step = max(1, SCREEN_ELEMENTS // each)
+    step = max(1, SCREEN_ELEMENTS // objective.work)
     with torch.no_grad():
         values = torch.cat([objective(c) for c in candidates.split(step)])
     order = torch.argsort(values.nan_to_num(-torch.inf), descending=True)

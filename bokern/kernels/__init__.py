@@ -16,6 +16,7 @@ from bokern.kernels.hyperdata import HYPERDATA, Hyperdata, spread_places
 from bokern.kernels.input_warp import KumaraswamyKernel
 from bokern.kernels.linear import LinearKernel
 from bokern.kernels.periodic import PeriodicKernel
+from bokern.kernels.sparse_spectrum import SparseSpectrumKernel
 from bokern.kernels.stationary import (
     MaternKernel,
     RationalQuadraticKernel,
@@ -41,6 +42,7 @@ __all__ = [
     "ProductKernel",
     "RBFKernel",
     "RationalQuadraticKernel",
+    "SparseSpectrumKernel",
     "StationaryKernel",
     "StructureKernel",
     "SumKernel",

@@ -80,12 +80,12 @@ class StructureKernel(Kernel):
     @property
     def parts(self) -> list[StructureKernel]:
         """Kernels that this one is made of."""
-        below = (
-            module
-            for child in self.children()
-            for module in (child if isinstance(child, nn.ModuleList) else (child,))
-        )
-        return [module for module in below if isinstance(module, StructureKernel)]
+        found: list[StructureKernel] = []
+        for child in self.children():
+            holds = isinstance(child, nn.ModuleList | nn.ModuleDict)
+            modules = child.children() if holds else (child,)
+            found += [m for m in modules if isinstance(m, StructureKernel)]
+        return found
 
     @property
     def evaluations(self) -> int:
@@ -100,6 +100,18 @@ class StructureKernel(Kernel):
     def entries(self) -> int:
         """A pair of points of the largest matrix of ``forward``: memory goes by it."""
         return self.own_entries * max((part.entries for part in self.parts), default=1)
+
+    @property
+    def num_features(self) -> int | None:
+        """Length F of `features`; None of a kernel that is no finite sum."""
+        return None
+
+    def features(self, x: Tensor) -> Tensor:
+        r"""φ(x), ``... x n x F``, with $k(x, x') = \varphi(x)^T \varphi(x')$.
+
+        Of kernels whose ``num_features`` is a number only.
+        """
+        raise NotImplementedError(f"{self.label} has no features")
 
     @property
     def label(self) -> str:
@@ -318,6 +330,16 @@ class OutputscaleKernel(WrapperKernel):
     def is_stationary(self) -> bool:
         """Whether the base is."""
         return self.base_kernel.is_stationary
+
+    @property
+    def num_features(self) -> int | None:
+        """Those of the base."""
+        return self.base_kernel.num_features
+
+    def features(self, x: Tensor) -> Tensor:
+        """The base's times the standard deviation."""
+        scale = self.outputscale.sqrt()[..., None, None]
+        return self.base_kernel.features(x) * scale
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

@@ -84,6 +84,18 @@ class ChangePointKernel(StructureKernel):
         """The name around those of the parts."""
         return f"{super().label}({self.before.label}, {self.after.label})"
 
+    @property
+    def num_features(self) -> int | None:
+        """Those of both parts, if both have them."""
+        before, after = self.before.num_features, self.after.num_features
+        return None if before is None or after is None else before + after
+
+    def features(self, x: Tensor) -> Tensor:
+        """Those of each part where it holds, side by side."""
+        u = self._progress(x).unsqueeze(-1)
+        before = torch.sigmoid(-u) * self.before.features(x)
+        return torch.cat([before, torch.sigmoid(u) * self.after.features(x)], -1)
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:

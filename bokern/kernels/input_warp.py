@@ -47,6 +47,15 @@ class KumaraswamyKernel(WrapperKernel):
         survival = torch.log(-torch.expm1(a * torch.log(u)))
         return self.columns.replace(x, -torch.expm1(b * survival))
 
+    @property
+    def num_features(self) -> int | None:
+        """Those of the base."""
+        return self.base_kernel.num_features
+
+    def features(self, x: Tensor) -> Tensor:
+        """The base's, of the warped inputs."""
+        return self.base_kernel.features(self.warp(x))
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:

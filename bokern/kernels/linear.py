@@ -37,6 +37,15 @@ class LinearKernel(StructureKernel):
         """Where the trend is zero, ``batch x 1 x columns``, in units of the box."""
         return self.columns.spread(self.hyperparameter("offset"))
 
+    @property
+    def num_features(self) -> int:
+        """The columns."""
+        return self.columns.size
+
+    def features(self, x: Tensor) -> Tensor:
+        """The inputs less the offset."""
+        return self.columns.select(x) - self.offset
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:

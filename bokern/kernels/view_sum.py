@@ -74,6 +74,20 @@ class ViewSumKernel(WrapperKernel):
         """As many, unless they are summed as they come."""
         return 1 if self.is_streamed else self.own_evaluations
 
+    @property
+    def num_features(self) -> int | None:
+        """Those of the base."""
+        return self.base_kernel.num_features
+
+    def features(self, x: Tensor) -> Tensor:
+        """The mean of the base's over the views, scaled to norm 1 if normalised."""
+        views = self.views(x)
+        flat = self.base_kernel.features(views.flatten(-3, -2))
+        mean = flat.unflatten(-2, views.shape[-3:-1]).mean(-3)
+        if not self.normalize:
+            return mean
+        return mean * _inverse_root(mean.square().sum(-1, keepdim=True))
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:

@@ -18,10 +18,10 @@ from torch import Tensor, nn
 from bokern import seeding
 from bokern.errors import EvidenceError, FitWarning
 from bokern.fitting import Curvature
+from bokern.models.direct import DirectGP
 from bokern.models.exact import StructuredGP
 from bokern.models.outcome_steps import apply_step, gaussian_part, nonlinear_steps
 from bokern.models.slots import counts_of
-from bokern.models.state_space import StateSpaceGP
 
 DENSE_ROWS = 1000
 """Up to so many rows the draws of a filter's hyperparameters are predicted densely."""
@@ -66,7 +66,7 @@ class Atoms:
                 raise EvidenceError(
                     "it was fitted without priors: fit with objective='map'"
                 )
-            if isinstance(member, StateSpaceGP) and objective.num_data > DENSE_ROWS:
+            if isinstance(member, DirectGP) and objective.num_data > DENSE_ROWS:
                 raise EvidenceError(
                     "draws need dense covariances, which are formed up to "
                     f"{DENSE_ROWS} rows, and there are {objective.num_data}"

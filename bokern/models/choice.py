@@ -5,9 +5,15 @@ from __future__ import annotations
 from bokern.errors import InputError
 from bokern.models.exact import StructuredGP
 from bokern.models.state_space import StateSpaceGP, has_markov_state
+from bokern.models.weight_space import WeightSpaceGP, has_weights
 from bokern.structures import Structure
 
-INFERENCES = ("auto", "exact", "kalman")
+MODELS: dict[str, type[StructuredGP]] = {
+    "exact": StructuredGP,
+    "kalman": StateSpaceGP,
+    "weights": WeightSpaceGP,
+}
+INFERENCES = ("auto", *MODELS)
 
 KALMAN_FROM = 200
 """From so many observations on, a structure with a Markov state is filtered. Fit and
@@ -23,18 +29,22 @@ def model_class(
         structure: Its columns by number.
         dim: Number of columns.
         n: Number of observations.
-        inference: ``"exact"`` for dense covariances, ``"kalman"`` for a filter, which
-            raises for structures that have none, ``"auto"`` for the cheaper one.
+        inference: ``"exact"`` for dense covariances, ``"kalman"`` for a filter and
+            ``"weights"`` for the weights of features, which raise for structures that
+            have none; ``"auto"`` for the cheapest.
 
     Raises:
         InputError: If ``inference`` is none of these.
     """
     if inference not in INFERENCES:
         raise InputError(
-            "inference is expected as 'auto', 'exact' or 'kalman', got "
+            f"inference is expected as one of {', '.join(INFERENCES)}, got "
             f"{inference!r:.60}"
         )
     if inference == "auto":
-        filtered = n >= KALMAN_FROM and has_markov_state(structure, dim)
-        inference = "kalman" if filtered else "exact"
-    return StateSpaceGP if inference == "kalman" else StructuredGP
+        inference = "exact"
+        if has_weights(structure, dim):
+            inference = "weights"
+        elif n >= KALMAN_FROM and has_markov_state(structure, dim):
+            inference = "kalman"
+    return MODELS[inference]

@@ -46,6 +46,11 @@ class MarkovLogPosterior(AutogradLogPosterior):
         s = state_size(self._terms.covar_module)
         return self.num_data * (ROW_ENTRIES + STATE_ENTRIES * s)
 
+    @property
+    def work(self) -> int:
+        """As memory."""
+        return self.entries
+
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
         return MarkovLogPosterior(super().on_rows(rows))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from typing import Any, cast
-
 import torch
-from gpytorch import settings
-from gpytorch.distributions import MultivariateNormal
-from linear_operator import to_linear_operator
+from linear_operator import LinearOperator, to_linear_operator
 from torch import Tensor
 from torch.func import functional_call
 
-from bokern.errors import ShapeError, StructureError
-from bokern.fitting import GaussianNoise, LogPosterior
+from bokern.errors import StructureError
+from bokern.fitting import LogPosterior
 from bokern.inference import (
     MAX_STATE,
     Chain,
@@ -22,15 +17,12 @@ from bokern.inference import (
     markov_prior,
 )
 from bokern.kernels import StructureKernel
-from bokern.models.exact import StructuredGP
+from bokern.models.direct import DirectGP
 from bokern.models.markov_objective import MarkovLogPosterior
 from bokern.structures import KernelSpace, Structure, as_structure
 
-JOINT_LIMIT = 2**13
-"""Points whose joint covariance, of half a gigabyte, is still made."""
 
-
-class StateSpaceGP(StructuredGP):
+class StateSpaceGP(DirectGP):
     r"""A `StructuredGP` of one column, by Kalman filtering and smoothing.
 
     The same model as a `StructuredGP` of the same structure, to rounding: the law of a
@@ -38,10 +30,8 @@ class StateSpaceGP(StructuredGP):
     state, whose likelihood and posterior take O(n) time and memory rather than O(n³)
     and O(n²). Series of 50 000 observations fit in minutes.
 
-    Everything that `StructuredGP` promises holds. Points of one ``q x d`` batch get
-    their joint covariance; for marginals of many, ask in batches of one,
-    ``X.unsqueeze(-2)``. Predictions are differentiable in X and, where conditioned
-    on fantasies, in these; not in the hyperparameters.
+    Everything that `DirectGP` promises holds; predictions are not differentiable in the
+    hyperparameters.
 
     Cost: O(n s³) for a state of size s: ν + ½ for a Matérn, their sum for sums and
     their product for products. Conditioning and fantasies: O(n) for each element of
@@ -53,8 +43,6 @@ class StateSpaceGP(StructuredGP):
     References:
         [StateSpace]; [ParallelKalman]; MATH section 8
     """
-
-    prediction_strategy: Smoother | None  # type: ignore[assignment]
 
     @classmethod
     def check_kernel(cls, kernel: StructureKernel, structure: Structure) -> None:
@@ -78,72 +66,18 @@ class StateSpaceGP(StructuredGP):
         """One objective for each batch element and outcome, over copies of modules."""
         return [MarkovLogPosterior(p) for p in super().log_posteriors(use_prior)]
 
-    def __call__(self, *args: Tensor, **kwargs: Any) -> MultivariateNormal:
-        """The posterior at points of the unit cube; in training mode, the prior."""
-        if self.training or settings.prior_mode.on() or self.train_targets is None:
-            return super().__call__(*args, **kwargs)
-        (X,) = args
-        if X.shape[-2] > JOINT_LIMIT:
-            raise ShapeError(
-                f"the joint covariance of {X.shape[-2]} points is too large, expected "
-                f"at most {JOINT_LIMIT} of them: X.unsqueeze(-2) asks for the marginals"
-            )
-        if self.prediction_strategy is None:
-            self.prediction_strategy = self._smoother()
-        mean, covariance = self.prediction_strategy.predict(self._times(X))
-        mean = mean.to(X) + self.mean_module(X)
-        return MultivariateNormal(mean, to_linear_operator(covariance.to(X)))
-
-    def get_fantasy_model(
-        self, inputs: Tensor, targets: Tensor, **kwargs: Any
-    ) -> StateSpaceGP:
-        """The same hyperparameters with further data; see `condition_on_observations`.
-
-        Args:
-            inputs: ``b x n' x d``, or what broadcasts to it.
-            targets: ``f x b x n'``.
-            **kwargs: ``noise``, variances of the targets, where it is known.
-        """
-        old_X, old_z = self.train_inputs[0], self.train_targets
-        batch = torch.broadcast_shapes(
-            old_X.shape[:-2], inputs.shape[:-2], targets.shape[:-1]
-        )
-        pairs = ((old_X, inputs, 2), (old_z, targets, 1))
-        X, z = (
-            torch.cat([p.expand(*batch, *p.shape[-d:]) for p in pair], -d)
-            for *pair, d in pairs
-        )
-        new = self._without_data()
-        new.train_inputs, new.train_targets = (X,), z
-        likelihood = self.likelihood.get_fantasy_likelihood(**kwargs)
-        new.likelihood = cast(GaussianNoise, likelihood)
-        return new
-
-    def _without_data(self) -> StateSpaceGP:
-        """A copy without the tensors that may hang on a graph, which has no copy."""
-        names = ("prediction_strategy", "train_inputs", "train_targets", "likelihood")
-        held = {name: getattr(self, name) for name in names}
-        for name in names:
-            setattr(self, name, None)
-        try:
-            return deepcopy(self)
-        finally:
-            for name, value in held.items():
-                setattr(self, name, value)
-
-    def subset_output(self, idcs: list[int]) -> StateSpaceGP:
-        """A model of some of the outcomes, numbered from 0."""
-        subset = cast(StateSpaceGP, super().subset_output(idcs))
-        subset._clear_cache()
-        return subset
+    def predict(self, learned: Smoother, X: Tensor) -> tuple[Tensor, LinearOperator]:
+        """Posterior mean less the prior's, and covariance, at points of the cube."""
+        mean, covariance = learned.predict(self._times(X))
+        return mean, to_linear_operator(covariance.to(X))
 
     def _times(self, X: Tensor) -> Tensor:
         column = markov_column(self.covar_module)
         assert column is not None
         return X[..., column].double()
 
-    def _smoother(self) -> Smoother:
-        """The posterior at the present hyperparameters, held fixed."""
+    def learn(self) -> Smoother:
+        """The smoother at the present hyperparameters, held fixed."""
         with torch.no_grad():
             prior = markov_prior(self.covar_module).fixed()
             noise = self.likelihood.noise.double()

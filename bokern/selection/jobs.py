@@ -23,7 +23,7 @@ from bokern.errors import EvidenceError, TimeLimitError
 from bokern.evidence import laplace, laplace_integral, log_jacobian, run_smc
 from bokern.fitting import scout, time_limit
 from bokern.inputs import Observations
-from bokern.models import StateSpaceGP, StructuredGP
+from bokern.models import DirectGP, StructuredGP
 from bokern.models.choice import model_class
 from bokern.selection.candidate import Candidate, Settings
 from bokern.selection.storage import (
@@ -152,8 +152,8 @@ class Context:
 def settled_rows(structures: Sequence[Structure], data: Observations) -> int:
     """To how many rows finalists are fitted, the same for all: 0 for all there are."""
     n, d = data.X.shape
-    filtered = all(issubclass(model_class(s, d, n), StateSpaceGP) for s in structures)
-    return 0 if n <= SETTLED_ROWS or filtered else SETTLED_ROWS
+    linear = all(issubclass(model_class(s, d, n), DirectGP) for s in structures)
+    return 0 if n <= SETTLED_ROWS or linear else SETTLED_ROWS
 
 
 @lru_cache(maxsize=4)

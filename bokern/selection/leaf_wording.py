@@ -14,7 +14,13 @@ from bokern.kernels import (
     ZeroMeanDeepKernel,
 )
 from bokern.selection.axes import Axes, listed, number, relative
-from bokern.structures import RBF, Matern, RationalQuadratic, Structure
+from bokern.structures import (
+    RBF,
+    Matern,
+    RationalQuadratic,
+    SparseSpectrum,
+    Structure,
+)
 
 LONG = 3.0
 """Lengthscale, in ranges, beyond which a smooth function is almost a straight line:
@@ -33,11 +39,17 @@ def columns_of(kernel: Any) -> list[int]:
 def smooth(structure: Structure, kernel: StructureKernel, axes: Axes) -> str:
     """A stationary or deep leaf."""
     head = f"a {adjective(structure)} function of {axes.named(columns_of(kernel))}"
-    return f"{head}, {variation(structure, kernel, axes)}"
+    words = f"{head}, {variation(structure, kernel, axes)}"
+    if isinstance(structure, SparseSpectrum):
+        words += f", as a sum of {structure.frequencies} waves"
+    return words
 
 
 def adjective(structure: Structure) -> str:
     """How smooth a stationary or deep leaf is."""
+    if isinstance(structure, SparseSpectrum):
+        rbf = structure.spectrum == "rbf"
+        structure = RBF() if rbf else Matern(structure.nu)
     match structure:
         case RBF():
             return "smooth"

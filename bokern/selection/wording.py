@@ -34,6 +34,7 @@ from bokern.structures import (
     Periodic,
     Product,
     RationalQuadratic,
+    SparseSpectrum,
     Structure,
     Sum,
 )
@@ -41,7 +42,7 @@ from bokern.structures import (
 ABRUPT = 0.02
 """Share of the range within which a change is worth no word on how gradual it is."""
 
-SMOOTH = (RBF, Matern, RationalQuadratic, DeepSE)
+SMOOTH = (RBF, Matern, RationalQuadratic, DeepSE, SparseSpectrum)
 
 Part = tuple[Structure, StructureKernel]
 

@@ -15,6 +15,7 @@ from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.parse import as_structure, parse
+from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.warped import Kumaraswamy
 from bokern.views.groups import (
     Group,
@@ -43,6 +44,7 @@ __all__ = [
     "Periodic",
     "Product",
     "RationalQuadratic",
+    "SparseSpectrum",
     "Structure",
     "Sum",
     "as_structure",

@@ -17,6 +17,7 @@ from bokern.structures.composite import Product, Sum
 from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
+from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.warped import Kumaraswamy
 from bokern.views.groups import permutations
 
@@ -39,6 +40,7 @@ EXAMPLES: tuple[Structure, ...] = (
     Kumaraswamy(Matern(2.5)),
     DeepSE(),
     ConditionalDeep(),
+    SparseSpectrum(),
     Invariant(Matern(2.5), permutations(3)),
     Sum((Linear(), RBF())),
     Product((Periodic(), RBF())),

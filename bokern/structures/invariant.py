@@ -14,7 +14,7 @@ from bokern.structures.warped import _wrap_family
 from bokern.views.groups import Group
 from bokern.views.orbit import Orbit
 
-MAX_EVALUATIONS = 120**2
+MAX_ENTRIES = 120**2
 """Of the innermost base for a pair of points: a double sum over 120 elements, whose
 matrix at 100 points has (120 · 100)² entries, 1.2 GB."""
 
@@ -135,13 +135,13 @@ class Invariant(Structure):
         base = self.base.correlation(KernelSpace(space.dim, space.batch_shape, ties))
         single, normalized = self.uses_single_sum, self.has_constant_variance
         kernel = ViewSumKernel(base, orbit, single, normalized)
-        if kernel.evaluations > MAX_EVALUATIONS:
+        if kernel.entries > MAX_ENTRIES:
             sums = "one sum" if single else "a double sum"
             raise GroupError(
                 f"{self} needs {sums} over {orbit.order} elements, in all "
-                f"{kernel.evaluations} evaluations a pair of points, "
-                f"{8e-5 * kernel.evaluations:.3g} GB for 100 points; at most "
-                f"{MAX_EVALUATIONS} are allowed: use tied=True over a base that is "
+                f"{kernel.entries} evaluations a pair of points, "
+                f"{8e-5 * kernel.entries:.3g} GB for 100 points; at most "
+                f"{MAX_ENTRIES} are allowed: use tied=True over a base that is "
                 "itself symmetric, or a smaller group"
             )
         return kernel

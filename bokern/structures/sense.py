@@ -17,10 +17,11 @@ from bokern.structures.composite import Product, Sum
 from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
+from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.warped import Kumaraswamy
 
 MAX_CHANGES = 2
-LOCAL = (RBF, Matern, RationalQuadratic, DeepSE, ConditionalDeep)
+LOCAL = (RBF, Matern, RationalQuadratic, DeepSE, ConditionalDeep, SparseSpectrum)
 
 
 def count_nodes(structure: Structure) -> int:

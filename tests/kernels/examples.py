@@ -16,6 +16,7 @@ from bokern.kernels import (
     ProductKernel,
     RationalQuadraticKernel,
     RBFKernel,
+    SparseSpectrumKernel,
     StructureKernel,
     SumKernel,
     ViewSumKernel,
@@ -30,6 +31,7 @@ from bokern.kernels.exposed import (
     ExposedSpectralMixture,
 )
 from bokern.kernels.hyperdata import FreeHyperdata, NetworkHyperdata, WhitenedHyperdata
+from bokern.spectral import Frequencies
 from bokern.views import Orbit, cyclic, reflections
 
 
@@ -44,6 +46,12 @@ def first(dim):
 
 def tied(dim):
     return Columns(range(dim), [0] * dim, dim)
+
+
+def waves(columns, batch):
+    """Five frequencies."""
+    drawn = Frequencies("matern", 1.5, 5, columns.size)
+    return SparseSpectrumKernel(columns, drawn, batch)
 
 
 def orbit(dim):
@@ -73,6 +81,10 @@ EXAMPLES = {
     MaternKernel: {
         str(nu): lambda d, b, nu=nu: MaternKernel(every(d), nu, b)
         for nu in (0.5, 1.5, 2.5)
+    },
+    SparseSpectrumKernel: {
+        "ard": lambda d, b: waves(every(d), b),
+        "tied": lambda d, b: waves(tied(d), b),
     },
     RationalQuadraticKernel: {"ard": lambda d, b: RationalQuadraticKernel(every(d), b)},
     PeriodicKernel: {
@@ -144,14 +156,18 @@ BUILDERS = {
 }
 
 
-def concrete_classes(cls=StructureKernel):
-    """All subclasses in the package that leave nothing abstract."""
-    abstract = any(
+def is_abstract(cls):
+    """Whether a class leaves a method to be written."""
+    return any(
         getattr(getattr(cls, name, None), "__isabstractmethod__", False)
         for name in dir(cls)
     )
+
+
+def concrete_classes(cls=StructureKernel):
+    """All subclasses in the package that leave nothing abstract."""
     ours = cls.__module__.startswith("bokern.")
-    found = {cls} if ours and not abstract else set()
+    found = {cls} if ours and not is_abstract(cls) else set()
     return found.union(*(concrete_classes(sub) for sub in cls.__subclasses__()))
 
 

@@ -26,8 +26,9 @@ from botorch.utils.datasets import SupervisedDataset
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 import bokern.models
-from bokern.models import MixtureGP, StateSpaceGP, StructuredGP
+from bokern.models import MixtureGP, StateSpaceGP, StructuredGP, WeightSpaceGP
 from bokern.structures import catalogue
+from tests.kernels.examples import is_abstract
 from tests.models.data import moments, points, randomize, training_data
 from tests.tolerances import SUMS
 
@@ -41,6 +42,12 @@ MARKOV = (
     "Matern(0.5, columns=[0])",
     "Linear(columns=[1]) + Matern(0.5, columns=[1]) * Matern(1.5, columns=[1])",
 )
+WEIGHED = (
+    "SparseSpectrum(frequencies=64)",
+    "Invariant(SparseSpectrum(nu=0.5, frequencies=32), cyclic(3))",
+    "Linear() + SparseSpectrum(frequencies=2) * SparseSpectrum(frequencies=1, seed=1)",
+)
+"""Of more and of fewer features than there are points."""
 
 GRADIENT = 1e-5
 """Central differences of a posterior: rounding over their step."""
@@ -87,10 +94,12 @@ EXAMPLES: dict[type[Model], tuple[Example, ...]] = {
         Example(StateSpaceGP, {"structure": s})
         for s in (*MARKOV, "Matern(2.5, columns=[0])")
     ),
+    WeightSpaceGP: tuple(Example(WeightSpaceGP, {"structure": s}) for s in WEIGHED),
     MixtureGP: (Example(MixtureGP, {"structures": FEW, "weights": (0.5, 0.25, 0.25)}),),
 }
 ALL = [example for examples in EXAMPLES.values() for example in examples]
-CHOSEN = [e for e in ALL if e.ensemble or e.options["structure"] in (*FEW, *MARKOV)]
+LISTED = (*FEW, *MARKOV, *WEIGHED[:2])
+CHOSEN = [e for e in ALL if e.ensemble or e.options["structure"] in LISTED]
 BATCHED = [e for e in CHOSEN if not e.ensemble]
 
 
@@ -103,7 +112,8 @@ def test_every_model_class_has_an_example():
     for module in pkgutil.iter_modules(bokern.models.__path__, "bokern.models."):
         for value in vars(import_module(module.name)).values():
             is_model = isinstance(value, type) and issubclass(value, Model)
-            if is_model and value.__module__.startswith("bokern.models"):
+            ours = is_model and value.__module__.startswith("bokern.models")
+            if ours and not is_abstract(value):
                 found.add(value)
     assert found == set(EXAMPLES)
 
@@ -494,6 +504,11 @@ def test_construct_inputs_takes_names_and_what_ax_adds(example):
     text = "Kumaraswamy(RBF(columns=[2]), columns=[1, 2])"
     if example.ensemble:
         named = {"structures": ("RBF(columns=['b'])", named["structure"])}
+    if example.cls is WeightSpaceGP:
+        named, text = (
+            {"structure": "SparseSpectrum(columns=['c'])"},
+            "SparseSpectrum(columns=[2])",
+        )
     if example.cls is StateSpaceGP:
         named, text = (
             {"structure": "Matern(0.5, columns=['c'])"},

@@ -70,6 +70,12 @@ def said(text, **hyperparameters) -> str:
             "range), with faster and slower variation mixed in",
         ),
         (
+            "SparseSpectrum(nu=1.5, frequencies=16, columns=['b'])",
+            {"lengthscale": 0.25},
+            "a once differentiable function of b, varying over about 0.5 (25 % of its "
+            "range), as a sum of 16 waves",
+        ),
+        (
             # A deep kernel starts as a squared exponential of ℓ / (σ √H).
             "DeepSE(4, columns=['b'])",
             {"lengthscale": 0.3, "latent_scale": 0.5},

@@ -1,0 +1,95 @@
+"""Sums of finitely many waves as structures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from bokern.errors import StructureError
+from bokern.kernels import SparseSpectrumKernel, StructureKernel
+from bokern.kernels.stationary import MATERN_NUS
+from bokern.spectral import SPECTRA, Frequencies
+from bokern.structures.base import KernelSpace, Structure
+from bokern.structures.classical import _Leaf
+from bokern.views.groups import Group
+
+MAX_FREQUENCIES = 4096
+"""Beyond this the matrix of 2M features takes longer than most dense covariances."""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SparseSpectrum(_Leaf):
+    """A Matérn or squared exponential as a sum of waves of random frequencies.
+
+    For many observations, and for draws that are whole functions: a fit of n rows costs
+    O(n M²), and `bokern.fit` weighs the 2M features rather than factorise n rows.
+
+    Args:
+        spectrum: ``"rbf"``, ``"matern"``, or ``"product-matern"``, a product of Matérns
+            of one column each.
+        nu: Smoothness of a Matérn.
+        frequencies: M.
+        seed: Of the frequencies: another one is another prior.
+        columns: Columns read; all by default.
+    """
+
+    spectrum: str = "matern"
+    nu: float = 2.5
+    frequencies: int = 256
+    seed: int = 0
+
+    summary: ClassVar[str] = "a stationary kernel as a sum of waves, for many rows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.spectrum not in SPECTRA:
+            raise StructureError(
+                f"SparseSpectrum expects spectrum to be one of {', '.join(SPECTRA)}, "
+                f"got {self.spectrum!r:.60}"
+            )
+        if isinstance(self.nu, bool) or self.nu not in MATERN_NUS:
+            raise StructureError(
+                "SparseSpectrum expects nu to be one of "
+                f"{', '.join(map(str, MATERN_NUS))}, got {self.nu!r:.60}; "
+                "spectrum='rbf' is the limit for large nu"
+            )
+        object.__setattr__(self, "nu", float(self.nu))
+        ranges = {"frequencies": (1, MAX_FREQUENCIES), "seed": (0, 2**31 - 1)}
+        for name, (least, most) in ranges.items():
+            value = getattr(self, name)
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not whole or not least <= value <= most:
+                raise StructureError(
+                    f"SparseSpectrum expects a whole number {least} <= {name} <= "
+                    f"{most}, got {value!r:.60}"
+                )
+
+    def canonical(self) -> Structure:
+        """With the columns in order, and without a smoothness that has no meaning."""
+        node = super().canonical()
+        if self.spectrum != "rbf":
+            return node
+        assert isinstance(node, SparseSpectrum)
+        return replace(node, nu=2.5)
+
+    @property
+    def constant_at(self) -> Mapping[str, float]:
+        """As other leaves, but for the heavy tails of ν = ½."""
+        rough = self.spectrum != "rbf" and self.nu == 0.5
+        return {} if rough else super().constant_at
+
+    def is_symmetric_under(self, group: Group) -> bool:
+        """Only where the group moves no column read: the frequencies have a direction.
+
+        An average over the group is made of averaged waves.
+        """
+        return bool(self.columns) and not set(group.moved()) & set(self.columns)
+
+    def correlation(self, space: KernelSpace) -> StructureKernel:
+        """Kernel of the columns, with frequencies of this seed."""
+        columns = space.columns(self.columns)
+        drawn = Frequencies(
+            self.spectrum, self.nu, self.frequencies, columns.size, self.seed
+        )
+        return SparseSpectrumKernel(columns, drawn, space.batch_shape)
