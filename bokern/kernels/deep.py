@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from bokern import hyperpriors
-from bokern.kernels.base import ColumnKernel, Columns
+from bokern.kernels.base import Columns
+from bokern.kernels.radial import RadialKernel
 
 
-class ZeroMeanDeepKernel(ColumnKernel):
+class ZeroMeanDeepKernel(RadialKernel):
     r"""The second moment of a two-layer deep GP, SE over H zero-mean SE latents.
 
     A heavy-tailed mixture of lengthscales. It depends on x − x' alone: it is
@@ -32,8 +32,6 @@ class ZeroMeanDeepKernel(ColumnKernel):
         [Moments]; the limits in MATH section 3
     """
 
-    is_stationary = True
-
     def __init__(
         self, columns: Columns, width: int = 1, batch_shape: Sequence[int] = ()
     ) -> None:
@@ -47,24 +45,48 @@ class ZeroMeanDeepKernel(ColumnKernel):
         """Standard deviation σ₁ of the hidden layer, in outer lengthscales."""
         return self.hyperparameter("latent_scale")
 
-    def forward(
-        self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
-    ) -> Tensor:
-        """Correlations, from the hidden layer's lengthscales and σ₁."""
-        variance = self._variance(x1, x2, diag)
+    @property
+    def shape(self) -> Tensor:
+        """σ₁."""
+        return self.latent_scale
+
+    def profile(self, square: Tensor, shape: Tensor | None) -> Tensor:
+        """A power of one plus the variance of a difference of latents."""
+        assert shape is not None
+        variance = _variance(square, shape)
         return torch.exp(-0.5 * self.width * torch.log1p(variance))
+
+    def profile_(self, square: Tensor, shape: Tensor | None) -> Tensor:
+        """The same in place."""
+        assert shape is not None
+        variance = square.mul_(-0.5).expm1_().mul_(-2.0 * shape.square())
+        return variance.log1p_().mul_(-0.5 * self.width).exp_()
+
+    def slopes_(
+        self, square: Tensor, shape: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        r"""$-\tfrac H2 p\, \sigma_1^2 e^{-s/2}$ and $-H p\, v / \sigma_1$.
+
+        With v the variance of a difference and $p = (1 + v)^{-H/2 - 1}$.
+        """
+        assert shape is not None
+        lost = square.mul_(-0.5).expm1_()
+        variance = lost * (-2.0 * shape.square())
+        power = variance.log1p().mul_(-0.5 * self.width - 1.0).exp_()
+        bend = variance.mul_(power).mul_(-self.width / shape)
+        slope = lost.add_(1.0).mul_(power).mul_(-0.5 * self.width * shape.square())
+        return slope, bend
 
     def fourth_moment(self, x1: Tensor, x2: Tensor) -> Tensor:
         r"""$E f(x)^2 f(x')^2$ of row i with row i, ``... x n``, of the deep process.
 
         A Gaussian process of the same covariance has $1 + 2 k(x, x')^2$.
         """
-        variance = 2.0 * self._variance(x1, x2, True)
+        square = self.scaled_square(x1, x2, True)
+        variance = 2.0 * _variance(square, self.latent_scale[..., None])
         return 1.0 + 2.0 * torch.exp(-0.5 * self.width * torch.log1p(variance))
 
-    def _variance(self, x1: Tensor, x2: Tensor, diag: bool) -> Tensor:
-        """Of the difference of each latent."""
-        square = self.scaled_square(x1, x2, diag)
-        scale = self.latent_scale
-        scale = scale[..., None] if diag else scale[..., None, None]
-        return -2.0 * scale.square() * torch.expm1(-0.5 * square)
+
+def _variance(square: Tensor, scale: Tensor) -> Tensor:
+    """Of the difference of each latent, from squared distances and σ₁."""
+    return -2.0 * scale.square() * torch.expm1(-0.5 * square)

@@ -37,7 +37,11 @@ def radial_form(kernel: StructureKernel) -> tuple[RadialKernel, Embedding] | Non
 
 
 def radial_mean(
-    kernel: RadialKernel, x: Tensor, views: Tensor, weights: Tensor
+    kernel: RadialKernel,
+    shape: Tensor | None,
+    x: Tensor,
+    views: Tensor,
+    weights: Tensor,
 ) -> Tensor:
     r"""Weighted sums over views, in memory that their number does not enter.
 
@@ -48,6 +52,7 @@ def radial_mean(
 
     Args:
         kernel: Its profile is ρ, with a slope.
+        shape: The hyperparameter of ρ, if it has one, ``...``.
         x: ``... x n x d``, in units of the lengthscales.
         views: ``... x P x m x d``, in the same units.
         weights: ``P``.
@@ -55,7 +60,8 @@ def radial_mean(
     Returns:
         ``... x n x m``.
     """
-    lead = torch.broadcast_shapes(x.shape[:-2], views.shape[:-3])
+    own = () if shape is None else shape.shape
+    lead = torch.broadcast_shapes(x.shape[:-2], views.shape[:-3], own)
     centre = views.detach().mean((-3, -2))
     x = x - centre.unsqueeze(-2)
     views = views - centre.unsqueeze(-2).unsqueeze(-2)
@@ -66,7 +72,9 @@ def radial_mean(
     )
     left = left.expand(*lead, *left.shape[-2:])
     right = right.expand(*lead, *right.shape[-3:])
-    mean: Tensor = _RadialMean.apply(kernel, left, right, weights)
+    if shape is not None:
+        shape = shape.expand(lead)[..., None, None, None]
+    mean: Tensor = _RadialMean.apply(kernel, shape, left, right, weights)
     return mean
 
 
@@ -81,15 +89,16 @@ class _RadialMean(torch.autograd.Function):
     def forward(
         ctx: FunctionCtx,
         kernel: RadialKernel,
+        shape: Tensor | None,
         left: Tensor,
         right: Tensor,
         weights: Tensor,
     ) -> Tensor:
         ctx.kernel = kernel  # type: ignore[attr-defined]
-        ctx.save_for_backward(left, right, weights)
+        ctx.save_for_backward(shape, left, right, weights)  # type: ignore[arg-type]
         total = left.new_zeros(*left.shape[:-1], right.shape[-2])
         for part in _chunks(left, right):
-            rho = kernel.profile_(_products(left, right[..., part, :, :]))
+            rho = kernel.profile_(_products(left, right[..., part, :, :]), shape)
             total += rho.mul_(weights[part].unsqueeze(-1)).sum(-2)
         return total
 
@@ -97,45 +106,45 @@ class _RadialMean(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
         (grad,) = grads
         kernel: RadialKernel = ctx.kernel
-        left, right, weights = ctx.saved_tensors
-        needed = ctx.needs_input_grad[1:3]
+        shape, left, right, weights = ctx.saved_tensors
+        needed = ctx.needs_input_grad[1:4]
         if torch.is_grad_enabled():
-            return _twice(kernel, left, right, weights, grad, needed)
-        dleft, dright = torch.zeros_like(left), torch.empty_like(right)
+            found = _twice(kernel, (shape, left, right), weights, grad, needed)
+            return None, *found, None
+        dshape = torch.zeros_like(shape) if needed[0] else None
+        dleft = torch.zeros_like(left) if needed[1] else None
+        dright = torch.empty_like(right) if needed[2] else None
         grad = grad.unsqueeze(-2)
         for part in _chunks(left, right):
-            views = right[..., part, :, :]
-            slope = kernel.slope_(_products(left, views))
-            slope = (slope.mul_(grad).mul_(weights[part].unsqueeze(-1))).flatten(-2)
-            if needed[0]:
+            views, weight = right[..., part, :, :], weights[part].unsqueeze(-1)
+            slope, bend = kernel.slopes_(_products(left, views), shape)
+            if dshape is not None and bend is not None:
+                bend = bend.mul_(grad).mul_(weight)
+                dshape += bend.sum((-3, -2, -1), keepdim=True)
+            slope = slope.mul_(grad).mul_(weight).flatten(-2)
+            if dleft is not None:
                 dleft += slope @ views.flatten(-3, -2)
-            if needed[1]:
-                dright[..., part, :, :] = (slope.mT @ left).unflatten(
-                    -2, views.shape[-3:-1]
-                )
-        return (
-            None,
-            dleft if needed[0] else None,
-            dright if needed[1] else None,
-            None,
-        )
+            if dright is not None:
+                onto = slope.mT @ left
+                dright[..., part, :, :] = onto.unflatten(-2, views.shape[-3:-1])
+        return None, dshape, dleft, dright, None
 
 
 def _twice(
     kernel: RadialKernel,
-    left: Tensor,
-    right: Tensor,
+    inputs: tuple[Tensor | None, Tensor, Tensor],
     weights: Tensor,
     grad: Tensor,
-    needed: tuple[bool, bool],
-) -> tuple[Tensor | None, ...]:
+    needed: tuple[bool, ...],
+) -> list[Tensor | None]:
     """Gradients that can be differentiated again."""
-    rho = kernel.profile(_products(left, right), diag=False)
+    shape, left, right = inputs
+    rho = kernel.profile(_products(left, right), shape)
     plain = (rho * weights.unsqueeze(-1)).sum(-2)
-    wanted = [t for t, wants in zip((left, right), needed, strict=True) if wants]
+    pairs = zip(inputs, needed, strict=True)
+    wanted = [t for t, wants in pairs if wants and t is not None]
     found = iter(torch.autograd.grad(plain, wanted, grad, create_graph=True))
-    dleft, dright = (next(found) if wants else None for wants in needed)
-    return None, dleft, dright, None
+    return [next(found) if wants else None for wants in needed]
 
 
 def _products(left: Tensor, right: Tensor) -> Tensor:

@@ -119,7 +119,7 @@ class ViewSumKernel(WrapperKernel):
             # The fewer points are the cheaper ones to map.
             return self._streamed_mean(x2, x1).mT
         radial, points, images, weights = self._embedded(x1, x2)
-        k = radial_mean(radial, points, images, weights)
+        k = radial_mean(radial, radial.shape, points, images, weights)
         return 0.5 * (k + k.mT) if x1 is x2 else k
 
     def _variance(self, x: Tensor) -> Tensor:
@@ -131,7 +131,8 @@ class ViewSumKernel(WrapperKernel):
             x = first if torch.equal(x, first.expand_as(x)) else x
         radial, x, images, weights = self._embedded(x, x)
         own = images.movedim(-3, -2).unsqueeze(-2)
-        return radial_mean(radial, x.unsqueeze(-2), own, weights)[..., 0, 0]
+        shape = None if radial.shape is None else radial.shape.unsqueeze(-1)
+        return radial_mean(radial, shape, x.unsqueeze(-2), own, weights)[..., 0, 0]
 
     def _embedded(
         self, x1: Tensor, x2: Tensor

@@ -55,8 +55,8 @@ def test_what_has_none(text, dim):
 
 def test_a_derived_class_is_not_taken_for_its_base():
     class Rough(MaternKernel):
-        def profile(self, square, diag):
-            return super().profile(square, diag).square()
+        def profile(self, square, shape):
+            return super().profile(square, shape).square()
 
     given = kernel("Matern(0.5)")
     assert isinstance(given.base_kernel, StationaryKernel)
