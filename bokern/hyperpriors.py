@@ -102,6 +102,21 @@ def hyperdatum() -> Prior:
     return _normal(0.0, 1.0)
 
 
+def pseudo_target() -> Prior:
+    """What a layer of a warped measure is given at its places, whitened."""
+    return _normal(0.0, 1.0)
+
+
+def warp_scale() -> Prior:
+    """Standard deviation of what a warp multiplies or adds, in sd of uniform inputs."""
+    return _log_normal(math.log(0.5), 0.5)
+
+
+def warp_lengthscale(dim: int) -> Prior:
+    """Lengthscale of a warp, in sd of uniform inputs: across the box and beyond."""
+    return _log_normal(math.log(3.0 * math.sqrt(dim)), 0.3)
+
+
 def _log_normal(loc: float, scale: float) -> Prior:
     return LogNormalPrior(_float64(loc), _float64(scale))
 

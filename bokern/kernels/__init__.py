@@ -17,6 +17,7 @@ from bokern.kernels.input_warp import KumaraswamyKernel
 from bokern.kernels.linear import LinearKernel
 from bokern.kernels.periodic import PeriodicKernel
 from bokern.kernels.sparse_spectrum import SparseSpectrumKernel
+from bokern.kernels.sswim import SSWIMKernel
 from bokern.kernels.stationary import (
     MaternKernel,
     RationalQuadraticKernel,
@@ -42,6 +43,7 @@ __all__ = [
     "ProductKernel",
     "RBFKernel",
     "RationalQuadraticKernel",
+    "SSWIMKernel",
     "SparseSpectrumKernel",
     "StationaryKernel",
     "StructureKernel",

@@ -3,7 +3,8 @@ r"""What functions of Gaussian inputs are expected to be: first and second momen
 Inputs $\tilde x \sim N(\hat x, \mathrm{diag}\, s)$, in units of the lengthscales. Of
 waves, with $a = \omega_a^T \tilde x$,
 
-$$E \cos a = e^{-\frac12 \omega_a^T \mathrm{diag}(s)\, \omega_a} \cos \omega_a^T \hat x$$
+$$E \cos a = \exp\big(-\tfrac12 \textstyle\sum_j s_j \omega_{aj}^2\big)
+  \cos \omega_a^T \hat x$$
 
 and the same factor for sines; products of two are half the sums of such expectations
 at $\omega_a \pm \omega_b$.
@@ -71,10 +72,10 @@ def expected_rbf(mean: Tensor, variance: Tensor, places: Tensor) -> Tensor:
     Args:
         mean: ``... x n x d``.
         variance: Of each column, ``... x n x d``.
-        places: ``J x d``.
+        places: ``... x J x d``.
     """
     wider = 1.0 + variance
-    apart = mean.unsqueeze(-2) - places
+    apart = mean.unsqueeze(-2) - places.unsqueeze(-3)
     exponent = (apart.square() / wider.unsqueeze(-2)).sum(-1)
     return torch.exp(-0.5 * (exponent + wider.log().sum(-1, keepdim=True)))
 
@@ -83,11 +84,11 @@ def expected_rbf_products(mean: Tensor, variance: Tensor, places: Tensor) -> Ten
     """Expected products of two of them, ``... x n x J x J``; see `expected_rbf`."""
     between = 0.5 * (places.unsqueeze(-2) + places.unsqueeze(-3))
     spread = (places.unsqueeze(-2) - places.unsqueeze(-3)).square().sum(-1)
-    apart = mean.unsqueeze(-2).unsqueeze(-2) - between
+    apart = mean.unsqueeze(-2).unsqueeze(-2) - between.unsqueeze(-4)
     wider = 1.0 + 2.0 * variance
     exponent = 2.0 * (apart.square() / wider.unsqueeze(-2).unsqueeze(-2)).sum(-1)
     faded = wider.log().sum(-1)[..., None, None]
-    return torch.exp(-0.25 * spread - 0.5 * (exponent + faded))
+    return torch.exp(-0.25 * spread.unsqueeze(-3) - 0.5 * (exponent + faded))
 
 
 def function_variance(

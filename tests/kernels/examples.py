@@ -17,6 +17,7 @@ from bokern.kernels import (
     RationalQuadraticKernel,
     RBFKernel,
     SparseSpectrumKernel,
+    SSWIMKernel,
     StructureKernel,
     SumKernel,
     ViewSumKernel,
@@ -54,6 +55,12 @@ def waves(columns, batch):
     return SparseSpectrumKernel(columns, drawn, batch)
 
 
+def moved(columns, batch, layers=1, plug_in=False):
+    """Five frequencies on warps given three places."""
+    drawn = Frequencies("matern", 1.5, 5, columns.size)
+    return SSWIMKernel(columns, drawn, layers, 3, plug_in, batch)
+
+
 def orbit(dim):
     group = cyclic(dim, range(dim)) if dim > 1 else reflections(0)
     return Orbit(group, dim)
@@ -85,6 +92,11 @@ EXAMPLES = {
     SparseSpectrumKernel: {
         "ard": lambda d, b: waves(every(d), b),
         "tied": lambda d, b: waves(tied(d), b),
+    },
+    SSWIMKernel: {
+        "one": lambda d, b: moved(every(d), b),
+        "two": lambda d, b: moved(every(d), b, 2),
+        "plug-in": lambda d, b: moved(first(d), b, 2, plug_in=True),
     },
     RationalQuadraticKernel: {"ard": lambda d, b: RationalQuadraticKernel(every(d), b)},
     PeriodicKernel: {

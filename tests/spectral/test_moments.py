@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
 import pytest
 import torch
 
@@ -16,30 +13,9 @@ from bokern.spectral import (
     expected_rbf_products,
     function_variance,
 )
+from tests.oracles.gaussian_inputs import DIM, integrated, uncertain
 
-DIM = 2
 NEAR = {"rtol": 1e-9, "atol": 1e-11}
-
-
-def uncertain(n=4, seed=0):
-    """Means and variances of points, one of them certain."""
-    generator = torch.Generator().manual_seed(seed)
-    kind = {"generator": generator, "dtype": torch.float64}
-    mean, variance = torch.randn(n, DIM, **kind), torch.rand(n, DIM, **kind)
-    variance[0] = 0.0
-    return mean, variance
-
-
-def integrated(function, mean, variance, nodes=48):
-    """Expectation of a function of ``n x d`` points, by a product rule."""
-    roots, weights = np.polynomial.hermite_e.hermegauss(nodes)
-    weights = weights / weights.sum()
-    total = 0.0
-    for index in itertools.product(range(nodes), repeat=DIM):
-        step = torch.tensor([roots[i] for i in index], dtype=torch.float64)
-        weight = float(np.prod([weights[i] for i in index]))
-        total = total + weight * function(mean + variance.sqrt() * step)
-    return total
 
 
 @pytest.fixture(scope="module")

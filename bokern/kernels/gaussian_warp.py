@@ -1,0 +1,100 @@
+r"""Layers that multiply and add Gaussian processes to their inputs.
+
+$m(x) = g(x) \odot x + h(x)$ with g = 1 + GP and h = GP, both squared exponential, each
+column a process of its own given noisy pseudo-targets at J places. The targets are
+whitened by what the layer expects of them, $L v$ with
+$L L^T = \sigma^2 K_Z + \sigma_n^2 I$ and v standard normal, so that the mean is
+$A v$ and the variance $\sigma^2 - |A|^2$, of $A = (L^{-1} \sigma^2 k(Z, x))^T$.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from bokern.spectral import expected_rbf, expected_rbf_products
+
+
+class Process(NamedTuple):
+    """One Gaussian process of each column: of leading dimensions ``...``.
+
+    Args:
+        targets: v, ``... x J x d``.
+        scale: σ, ``...``.
+        lengthscale: In units of the inputs, ``...``.
+        noise: σ_n of the pseudo-targets.
+    """
+
+    targets: Tensor
+    scale: Tensor
+    lengthscale: Tensor
+    noise: float
+
+
+class Spread(NamedTuple):
+    """Gaussian inputs, independent columns: means and variances, ``... x n x d``."""
+
+    mean: Tensor
+    variance: Tensor | None
+    """None of inputs that are known."""
+
+
+def warped(
+    x: Spread, places: Tensor, gain: Process, shift: Process, plug_in: bool
+) -> Spread:
+    r"""Moments of $g \odot x + h$, with g, h and x taken independent.
+
+    $$\hat x' = \hat g \odot \hat x + \hat h, \qquad
+      \Sigma' = \Sigma_x \Sigma_g + \Sigma_x \hat g^2 + \Sigma_g \hat x^2 + \Sigma_h$$
+
+    Args:
+        x: Inputs.
+        places: ``J x d``.
+        gain: g − 1.
+        shift: h.
+        plug_in: Whether expectations of the covariances with the places are put into
+            the variance at a known input, which leaves out how g and h vary over x.
+
+    References:
+        [SSWIM] eq. 14 and 15; MATH section 2
+    """
+    g, spread_g = _moments(x, places, gain, plug_in)
+    h, spread_h = _moments(x, places, shift, plug_in)
+    g = 1.0 + g
+    mean = g * x.mean + h
+    variance = spread_g * x.mean.square() + spread_h
+    if x.variance is not None:
+        variance = variance + x.variance * (spread_g + g.square())
+    return Spread(mean, variance)
+
+
+def _moments(
+    x: Spread, places: Tensor, process: Process, plug_in: bool
+) -> tuple[Tensor, Tensor]:
+    """Mean, ``... x n x d``, and variance, of as many columns or of one for all."""
+    lengthscale = process.lengthscale[..., None, None]
+    variance = process.scale.square()[..., None, None]
+    at = places / lengthscale
+    mean = x.mean / lengthscale
+    known = torch.zeros_like(mean)
+    spread = known if x.variance is None else x.variance / lengthscale.square()
+    eye = torch.eye(len(places), dtype=at.dtype, device=at.device)
+    zero = torch.zeros_like(at)
+    among = expected_rbf(at, zero, at) * variance + process.noise**2 * eye
+    factor, _ = torch.linalg.cholesky_ex(among)
+    across = expected_rbf(mean, spread, at) * variance
+    shape = torch.broadcast_shapes(factor.shape[:-2], across.shape[:-2])
+    factor = factor.expand(*shape, *factor.shape[-2:])
+    across = across.expand(*shape, *across.shape[-2:])
+    A = torch.linalg.solve_triangular(factor, across.mT, upper=False).mT
+    found = A @ process.targets
+    if x.variance is None or plug_in:
+        return found, (variance - A.square().sum(-1, keepdim=True)).clamp_min(0.0)
+    products = expected_rbf_products(mean, spread, at) * variance.unsqueeze(-1).square()
+    inverse = torch.cholesky_inverse(factor).unsqueeze(-3)
+    own = variance - (products * inverse).sum((-2, -1)).unsqueeze(-1)
+    beta = torch.linalg.solve_triangular(factor.mT, process.targets, upper=True)
+    second = torch.einsum("...aq,...nab,...bq->...nq", beta, products, beta)
+    return found, own.clamp_min(0.0) + (second - found.square()).clamp_min(0.0)
