@@ -22,6 +22,20 @@ def likely_values(objective: LogPosterior) -> dict[int, Tensor]:
     return found
 
 
+def waiting(objective: LogPosterior) -> Tensor:
+    """Where coordinates wait for the others in a fit, ``k``; NaN of those that do not.
+
+    See `StructureKernel.waits`.
+    """
+    found = objective.z.new_full((objective.dim,), torch.nan)
+    spans = {c.name: c.span for c in objective.coordinates}
+    for prefix, kernel in objective.kernels():
+        for name, value in kernel.waits.items():
+            if prefix + name in spans:
+                found[spans[prefix + name]] = value
+    return found
+
+
 def advised_starts(objective: LogPosterior) -> Tensor:
     """Starts that kernels advise, ``w x k``; see `StructureKernel.advised_starts`.
 

@@ -133,6 +133,12 @@ class LogPosterior:
         """Evaluations of the kernel's innermost part for one θ: time goes by it."""
         return self.num_data**2 * self._terms.covar_module.evaluations
 
+    explored_rows: int | None = None
+    """Observations by which starts are followed to their optima, if not by all."""
+
+    newton_pays = True
+    """Whether Newton steps, for which Hessians are differenced, finish a fit."""
+
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
         terms = self._terms

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -76,6 +77,9 @@ class StructureKernel(Kernel):
     own_evaluations = own_entries = 1
     """Times a part is evaluated for a pair of points, and how many of these are kept
     at a time."""
+
+    waits: Mapping[str, float] = MappingProxyType({})
+    """Raw values, an identity, where parameters stay in the first stage of a fit."""
 
     @property
     def parts(self) -> list[StructureKernel]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor, nn
@@ -17,6 +18,9 @@ from bokern.spectral import Frequencies, expected_features
 PSEUDO_NOISE = 0.15
 """Standard deviation of the noise of pseudo-targets: with it a few places bend the
 inputs, and do not tear them."""
+
+STILL = math.log(1e-3)
+"""Log scale of a warp that moves nothing that matters, and still has a gradient."""
 
 UNIFORM = math.sqrt(12.0)
 """Warps take inputs about the box's centre in standard deviations of uniform ones."""
@@ -63,6 +67,12 @@ class SSWIMKernel(ColumnKernel):
     References:
         [SSWIM] eq. 12 to 18, with g = 1 + GP in place of GP; MATH section 2
     """
+
+    is_stationary = False
+    waits = MappingProxyType(
+        {"raw_gain": 0.0, "raw_shift": 0.0}
+        | {"raw_gain_scale": STILL, "raw_shift_scale": STILL}
+    )
 
     def __init__(
         self,

@@ -17,6 +17,10 @@ CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**25}
 """Features of rows that are held at a time."""
 
 
+EXPLORED_ROWS = 400
+NEWTON_DIM = 40
+
+
 class Sums(NamedTuple):
     """What the likelihood needs of the data: rows are divided by the noise's sd."""
 
@@ -61,6 +65,16 @@ class WeightLogPosterior(LogPosterior):
     def work(self) -> int:
         """In entries of a matrix that take as long as those of the features'."""
         return self.num_data * self.num_features
+
+    @property
+    def explored_rows(self) -> int | None:  # type: ignore[override]
+        """A few hundred: what they lead to is near enough to go on from."""
+        return EXPLORED_ROWS if self.num_data > EXPLORED_ROWS else None
+
+    @property
+    def newton_pays(self) -> bool:  # type: ignore[override]
+        """Not with pseudo-targets."""
+        return self.dim <= NEWTON_DIM
 
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""

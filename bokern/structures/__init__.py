@@ -16,6 +16,7 @@ from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.parse import as_structure, parse
 from bokern.structures.sparse_spectrum import SparseSpectrum
+from bokern.structures.sswim import SSWIM
 from bokern.structures.warped import Kumaraswamy
 from bokern.views.groups import (
     Group,
@@ -31,6 +32,7 @@ from bokern.views.groups import (
 __all__ = [
     "RBF",
     "SCHEMA_VERSION",
+    "SSWIM",
     "CatalogueEntry",
     "ChangePoint",
     "ConditionalDeep",

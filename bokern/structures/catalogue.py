@@ -18,6 +18,7 @@ from bokern.structures.conditional_deep import ConditionalDeep
 from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.sparse_spectrum import SparseSpectrum
+from bokern.structures.sswim import SSWIM
 from bokern.structures.warped import Kumaraswamy
 from bokern.views.groups import permutations
 
@@ -41,6 +42,7 @@ EXAMPLES: tuple[Structure, ...] = (
     DeepSE(),
     ConditionalDeep(),
     SparseSpectrum(),
+    SSWIM(),
     Invariant(Matern(2.5), permutations(3)),
     Sum((Linear(), RBF())),
     Product((Periodic(), RBF())),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bokern.errors import StructureError
-from bokern.kernels import SparseSpectrumKernel, StructureKernel
+from bokern.kernels import Columns, SparseSpectrumKernel, StructureKernel
 from bokern.kernels.stationary import MATERN_NUS
 from bokern.spectral import SPECTRA, Frequencies
 from bokern.structures.base import KernelSpace, Structure
@@ -45,25 +45,27 @@ class SparseSpectrum(_Leaf):
         super().__post_init__()
         if self.spectrum not in SPECTRA:
             raise StructureError(
-                f"SparseSpectrum expects spectrum to be one of {', '.join(SPECTRA)}, "
-                f"got {self.spectrum!r:.60}"
+                f"{type(self).__name__} expects spectrum to be one of "
+                f"{', '.join(SPECTRA)}, got {self.spectrum!r:.60}"
             )
         if isinstance(self.nu, bool) or self.nu not in MATERN_NUS:
             raise StructureError(
-                "SparseSpectrum expects nu to be one of "
+                f"{type(self).__name__} expects nu to be one of "
                 f"{', '.join(map(str, MATERN_NUS))}, got {self.nu!r:.60}; "
                 "spectrum='rbf' is the limit for large nu"
             )
         object.__setattr__(self, "nu", float(self.nu))
-        ranges = {"frequencies": (1, MAX_FREQUENCIES), "seed": (0, 2**31 - 1)}
-        for name, (least, most) in ranges.items():
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool)
-            if not whole or not least <= value <= most:
-                raise StructureError(
-                    f"SparseSpectrum expects a whole number {least} <= {name} <= "
-                    f"{most}, got {value!r:.60}"
-                )
+        self._check_whole("frequencies", 1, MAX_FREQUENCIES)
+        self._check_whole("seed", 0, 2**31 - 1)
+
+    def _check_whole(self, name: str, least: int, most: int) -> None:
+        value = getattr(self, name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not least <= value <= most:
+            raise StructureError(
+                f"{type(self).__name__} expects a whole number {least} <= {name} <= "
+                f"{most}, got {value!r:.60}"
+            )
 
     def canonical(self) -> Structure:
         """With the columns in order, and without a smoothness that has no meaning."""
@@ -89,7 +91,9 @@ class SparseSpectrum(_Leaf):
     def correlation(self, space: KernelSpace) -> StructureKernel:
         """Kernel of the columns, with frequencies of this seed."""
         columns = space.columns(self.columns)
-        drawn = Frequencies(
+        return SparseSpectrumKernel(columns, self._drawn(columns), space.batch_shape)
+
+    def _drawn(self, columns: Columns) -> Frequencies:
+        return Frequencies(
             self.spectrum, self.nu, self.frequencies, columns.size, self.seed
         )
-        return SparseSpectrumKernel(columns, drawn, space.batch_shape)

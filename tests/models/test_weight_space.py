@@ -14,7 +14,7 @@ from torch.autograd import gradcheck
 from torch.distributions import MultivariateNormal
 
 import bokern
-from bokern.build import unfitted
+from bokern.build import lifted_start, unfitted
 from bokern.errors import StructureError
 from bokern.evidence import laplace, leave_one_out, smc
 from bokern.inference.weights import WeightPosterior
@@ -30,6 +30,7 @@ STRUCTURES = (
     "Invariant(SparseSpectrum(frequencies=4), permutations(3))",
     "Invariant(SparseSpectrum(frequencies=4), reflections(0), normalize=False)",
     "Kumaraswamy(SparseSpectrum(spectrum='product-matern', frequencies=5))",
+    "SSWIM(frequencies=5, pseudo_points=3, layers=2)",
 )
 NOISES = (None, "different")
 
@@ -326,6 +327,33 @@ def test_fit_and_compare_take_them():
     assert len(found.table) == 2
 
 
+def test_a_fit_bends_inputs_after_the_rest_has_been_found():
+    """Steps: SSWIM is fitted to more than the waves that it begins with."""
+    X = torch.linspace(0.0, 1.0, 80, dtype=torch.float64).unsqueeze(-1)
+    y = torch.where(X < 0.3, torch.sin(60.0 * X), torch.sin(6.0 * X))
+    fits = {}
+    for text in ("SparseSpectrum", "SSWIM"):
+        waves = f"{text}(spectrum='rbf', frequencies=20)"
+        fits[text] = bokern.fit(waves, X, y, starts=2)
+    warped, plain = fits["SSWIM"], fits["SparseSpectrum"]
+    assert warped.covar_module.base_kernel.raw_shift.abs().max() > 0.3
+    found = (m.fit_result.log_likelihood for m in (warped, plain))
+    assert next(found) > next(found) + 5.0
+
+
+def test_the_waves_lie_within_the_warp():
+    """Lifted to the identity, the likelihood is that of the plain waves."""
+    data = read_observations(*training_data(n=30))
+    waves = "spectrum='product-matern', nu=1.5, frequencies=6"
+    parent = unfitted(f"SparseSpectrum({waves})", data, starts=1).fit()
+    child = unfitted(f"SSWIM({waves})", data)
+    assert child.structure.contains(parent.structure)
+    objective = child.log_posterior(use_prior=False)
+    theta = lifted_start(child, parent)
+    expected = parent.fit_result.log_likelihood
+    assert objective(theta).item() == pytest.approx(expected, abs=1e-3)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -334,6 +362,9 @@ def test_fit_and_compare_take_them():
         ("SparseSpectrum(frequencies=0)", "1 <= frequencies <= 4096"),
         ("SparseSpectrum(frequencies=1.5)", "whole number"),
         ("SparseSpectrum(seed=-1)", "0 <= seed"),
+        ("SSWIM(layers=0)", "SSWIM expects a whole number 1 <= layers <= 8"),
+        ("SSWIM(pseudo_points='8')", "1 <= pseudo_points"),
+        ("SSWIM(moments='exact')", "matched, plug-in"),
     ],
 )
 def test_malformed_structures(text, message):
