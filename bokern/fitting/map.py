@@ -39,6 +39,9 @@ KEPT = 2
 LBFGS_GRADIENT, LBFGS_FACTOR = 1e-3, 1e9
 """L-BFGS stops early, at 2e-7 of relative change: Newton steps finish the best."""
 
+LAST_ITERATIONS, LAST_FACTOR = 200, 10.0
+"""Of the last optimisation where Newton steps would take too long."""
+
 MAX_ITERATIONS = 500
 GRADIENT_TOLERANCE = 1e-6
 SAME_OPTIMUM = 0.05
@@ -125,9 +128,10 @@ def fit_map(
             "scale and duplicates with zero noise"
         )
     best = int(value.nan_to_num(-torch.inf).argmax())
-    polished = theta[best]
     if objective.newton_pays:
-        polished = _polish(counter, polished, low, high)
+        polished = _polish(counter, theta[best], low, high)
+    else:
+        polished = _finished(counter, theta[best], low, high)
     top, gradient = counter(polished.unsqueeze(0))
     hits = int((value > top.item() - SAME_OPTIMUM).sum())
     bound = (polished <= low + 1e-9) | (polished >= high - 1e-9)
@@ -232,6 +236,8 @@ def _lbfgs(
     low: Tensor,
     high: Tensor,
     iterations: int,
+    gradient_tolerance: float = LBFGS_GRADIENT,
+    factor: float = LBFGS_FACTOR,
 ) -> tuple[Tensor, Tensor]:
     def negated(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         value, gradient = counter(torch.from_numpy(np.array(x)).to(start))
@@ -247,8 +253,8 @@ def _lbfgs(
             negated,
             start.double().cpu().numpy(),
             bounds=list(zip(low.tolist(), high.tolist(), strict=True)),
-            pgtol=LBFGS_GRADIENT,
-            factr=LBFGS_FACTOR,
+            pgtol=gradient_tolerance,
+            factr=factor,
             maxiter=iterations,
         )
     value = -torch.from_numpy(np.asarray(f)).to(start)
@@ -286,6 +292,17 @@ def _polish(
         else:
             damping = max(10.0 * damping, 1e-3 * float(curvature.max()))
     return theta
+
+
+def _finished(
+    counter: EvaluationCounter, theta: Tensor, low: Tensor, high: Tensor
+) -> Tensor:
+    """Quasi-Newton steps to the last digits that gradients have."""
+    start = theta.unsqueeze(0)
+    found, value = _lbfgs(
+        counter, start, low, high, LAST_ITERATIONS, GRADIENT_TOLERANCE, LAST_FACTOR
+    )
+    return found[0] if bool(torch.isfinite(value[0])) else theta
 
 
 def _names_at(objective: LogPosterior, mask: Tensor) -> tuple[str, ...]:

@@ -110,6 +110,12 @@ class StructureKernel(Kernel):
         """Length F of `features`; None of a kernel that is no finite sum."""
         return None
 
+    @property
+    def row_size(self) -> int:
+        """Numbers that `features` holds at a time for a row."""
+        below = max((part.row_size for part in self.parts), default=1)
+        return max(self.num_features or 1, below)
+
     def features(self, x: Tensor) -> Tensor:
         r"""φ(x), ``... x n x F``, with $k(x, x') = \varphi(x)^T \varphi(x')$.
 

@@ -74,8 +74,9 @@ def _moments(
     x: Spread, places: Tensor, process: Process, plug_in: bool
 ) -> tuple[Tensor, Tensor]:
     """Mean, ``... x n x d``, and variance, of as many columns or of one for all."""
-    lengthscale = process.lengthscale[..., None, None]
-    variance = process.scale.square()[..., None, None]
+    targets = process.targets.to(x.mean)
+    lengthscale = process.lengthscale.to(x.mean)[..., None, None]
+    variance = process.scale.to(x.mean).square()[..., None, None]
     at = places / lengthscale
     mean = x.mean / lengthscale
     known = torch.zeros_like(mean)
@@ -89,12 +90,12 @@ def _moments(
     factor = factor.expand(*shape, *factor.shape[-2:])
     across = across.expand(*shape, *across.shape[-2:])
     A = torch.linalg.solve_triangular(factor, across.mT, upper=False).mT
-    found = A @ process.targets
+    found = A @ targets
     if x.variance is None or plug_in:
         return found, (variance - A.square().sum(-1, keepdim=True)).clamp_min(0.0)
     products = expected_rbf_products(mean, spread, at) * variance.unsqueeze(-1).square()
     inverse = torch.cholesky_inverse(factor).unsqueeze(-3)
     own = variance - (products * inverse).sum((-2, -1)).unsqueeze(-1)
-    beta = torch.linalg.solve_triangular(factor.mT, process.targets, upper=True)
+    beta = torch.linalg.solve_triangular(factor.mT, targets, upper=True)
     second = torch.einsum("...aq,...nab,...bq->...nq", beta, products, beta)
     return found, own.clamp_min(0.0) + (second - found.square()).clamp_min(0.0)

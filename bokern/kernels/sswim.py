@@ -108,6 +108,17 @@ class SSWIMKernel(ColumnKernel):
         """A cosine and a sine for each frequency."""
         return 2 * len(self.frequencies)
 
+    @property
+    def row_size(self) -> int:
+        """Features, or products of covariances with the places from layer 2 on."""
+        J = len(self.places.values)
+        return max(self.num_features, J if self.layers == 1 else J * J)
+
+    @property
+    def own_evaluations(self) -> int:
+        """An entry takes as long as so many of a Matérn's."""
+        return max(1, self.row_size // 32)
+
     def warp(self, x: Tensor) -> Spread:
         """Warped inputs, in standard deviations of uniform ones about the centre."""
         places = self.places.values.to(x)

@@ -43,7 +43,7 @@ def model_class(
         )
     if inference == "auto":
         inference = "exact"
-        if has_weights(structure, dim):
+        if has_weights(structure, dim, n):
             inference = "weights"
         elif n >= KALMAN_FROM and has_markov_state(structure, dim):
             inference = "kalman"

@@ -18,7 +18,8 @@ CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**25}
 
 
 EXPLORED_ROWS = 400
-NEWTON_DIM = 40
+NEWTON_WORK = 2**31
+"""Multiplications of a Hessian by differences, a second of them."""
 
 
 class Sums(NamedTuple):
@@ -64,7 +65,7 @@ class WeightLogPosterior(LogPosterior):
     @property
     def work(self) -> int:
         """In entries of a matrix that take as long as those of the features'."""
-        return self.num_data * self.num_features
+        return self.num_data * self._terms.covar_module.row_size
 
     @property
     def explored_rows(self) -> int | None:  # type: ignore[override]
@@ -73,8 +74,8 @@ class WeightLogPosterior(LogPosterior):
 
     @property
     def newton_pays(self) -> bool:  # type: ignore[override]
-        """Not with pseudo-targets."""
-        return self.dim <= NEWTON_DIM
+        """Not with many pseudo-targets and rows."""
+        return self.dim * self.num_data * self.num_features**2 <= NEWTON_WORK
 
     def on_rows(self, rows: Tensor) -> LogPosterior:
         """The objective of some rows of the data, over the same modules."""
@@ -190,7 +191,7 @@ class WeightLogPosterior(LogPosterior):
 def chunk_rows(kernel: StructureKernel, batch: int, device: str) -> int:
     """Rows whose features are held at a time; a mean over views holds those of each."""
     assert kernel.num_features is not None
-    each = max(1, batch) * math.isqrt(kernel.entries) * kernel.num_features
+    each = max(1, batch) * math.isqrt(kernel.entries) * kernel.row_size
     return max(1, CHUNK_ENTRIES.get(device, CHUNK_ENTRIES["cuda"]) // each)
 
 

@@ -36,7 +36,7 @@ class KernelFeatures(FeatureMap):
     def forward(self, x: Tensor, **kwargs: Any) -> Tensor:
         """``... x n x F``; with outcomes ``... x m x n x F``."""
         x = x.unsqueeze(-3) if self.is_batch else x
-        return self.kernel.features(x)
+        return self.kernel.features(x.double())
 
 
 @DrawMatheronPaths.register(WeightSpaceGP)

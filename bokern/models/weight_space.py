@@ -18,8 +18,12 @@ from bokern.models.weight_objective import by_weights, chunk_rows
 from bokern.structures import KernelSpace, SparseSpectrum, Structure, as_structure
 
 JITTER = 1e-6
-"""Added to joint covariances of several points, in units of the z-scored outcome: they
-have the rank of the features at most, and samplers factorise them."""
+"""Share of the mean variance that is added to the diagonal of joint covariances of
+several points: they have the rank of the features at most, and samplers factorise
+them."""
+
+FEW_FEATURES, MAX_FEATURES = 2048, 8192
+"""As many take a fraction of a second to factorise; and half a gigabyte."""
 
 
 class WeightSpaceGP(DirectGP):
@@ -49,8 +53,14 @@ class WeightSpaceGP(DirectGP):
         """Refuses a kernel without features.
 
         Raises:
-            StructureError: Of what kinds of structures have them.
+            StructureError: Of what kinds of structures have them; if it has too many.
         """
+        if (kernel.num_features or 0) > MAX_FEATURES:
+            raise StructureError(
+                f"WeightSpaceGP expects at most {MAX_FEATURES} features, and "
+                f"{structure} has {kernel.num_features}: give it fewer frequencies, of "
+                "which a product multiplies those of its parts, or use StructuredGP"
+            )
         if kernel.num_features is None:
             raise StructureError(
                 "WeightSpaceGP expects structures made of SparseSpectrum and Linear, "
@@ -90,8 +100,9 @@ class WeightSpaceGP(DirectGP):
         """Posterior mean less the prior's, and covariance, at points of the cube."""
         mean, covariance = learned.predict(self.covar_module.features(X.double()))
         if X.shape[-2] > 1:
-            eye = torch.eye(X.shape[-2], dtype=X.dtype, device=X.device)
-            covariance = covariance + JITTER * eye
+            variance = covariance.diagonal(dim1=-2, dim2=-1)
+            share = JITTER * variance.mean(-1, keepdim=True)
+            covariance = covariance + torch.diag_embed(share.expand_as(variance))
         return mean, to_linear_operator(covariance.to(X))
 
     def get_fantasy_model(self, inputs: Tensor, targets: Tensor, **kwargs: Any) -> Self:
@@ -119,8 +130,18 @@ class WeightSpaceGP(DirectGP):
         return self.covar_module.features(X.double()) * scale.unsqueeze(-1), residual
 
 
-def has_weights(structure: Structure | str, dim: int) -> bool:
-    """Whether `WeightSpaceGP` is made for a structure on ``dim`` columns, by number."""
+def has_weights(structure: Structure | str, dim: int, n: int = 0) -> bool:
+    """Whether `WeightSpaceGP` is made for a structure.
+
+    One of waves, of which there are few, or fewer than rows.
+
+    Args:
+        structure: Its columns by number.
+        dim: Number of columns.
+        n: Number of observations.
+    """
     resolved = as_structure(structure)
-    waves = any(isinstance(node, SparseSpectrum) for node in resolved.nodes())
-    return waves and resolved.kernel(KernelSpace(dim)).num_features is not None
+    if not any(isinstance(node, SparseSpectrum) for node in resolved.nodes()):
+        return False
+    count = resolved.kernel(KernelSpace(dim)).num_features
+    return count is not None and count <= min(max(n, FEW_FEATURES), MAX_FEATURES)

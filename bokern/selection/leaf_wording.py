@@ -16,6 +16,7 @@ from bokern.kernels import (
 from bokern.selection.axes import Axes, listed, number, relative
 from bokern.structures import (
     RBF,
+    SSWIM,
     Matern,
     RationalQuadratic,
     SparseSpectrum,
@@ -38,6 +39,10 @@ def columns_of(kernel: Any) -> list[int]:
 
 def smooth(structure: Structure, kernel: StructureKernel, axes: Axes) -> str:
     """A stationary or deep leaf."""
+    if isinstance(structure, SSWIM):
+        where = axes.named(columns_of(kernel))
+        waves = f"as a sum of {structure.frequencies} waves"
+        return f"a function of {where} that learned processes stretch and bend, {waves}"
     head = f"a {adjective(structure)} function of {axes.named(columns_of(kernel))}"
     words = f"{head}, {variation(structure, kernel, axes)}"
     if isinstance(structure, SparseSpectrum):

@@ -84,11 +84,14 @@ def expected_rbf_products(mean: Tensor, variance: Tensor, places: Tensor) -> Ten
     """Expected products of two of them, ``... x n x J x J``; see `expected_rbf`."""
     between = 0.5 * (places.unsqueeze(-2) + places.unsqueeze(-3))
     spread = (places.unsqueeze(-2) - places.unsqueeze(-3)).square().sum(-1)
-    apart = mean.unsqueeze(-2).unsqueeze(-2) - between.unsqueeze(-4)
     wider = 1.0 + 2.0 * variance
-    exponent = 2.0 * (apart.square() / wider.unsqueeze(-2).unsqueeze(-2)).sum(-1)
+    # The square written out: of J x J x d numbers a row there would be too many.
+    pairs = between.flatten(-3, -2).mT
+    square = (mean.square() / wider).sum(-1, keepdim=True)
+    square = square + wider.reciprocal() @ pairs.square() - 2.0 * (mean / wider) @ pairs
+    square = square.clamp_min(0.0).unflatten(-1, spread.shape[-2:])
     faded = wider.log().sum(-1)[..., None, None]
-    return torch.exp(-0.25 * spread.unsqueeze(-3) - 0.5 * (exponent + faded))
+    return torch.exp(-0.25 * spread.unsqueeze(-3) - square - 0.5 * faded)
 
 
 def function_variance(

@@ -314,6 +314,57 @@ def test_chosen_where_waves_are():
     assert not has_weights("Linear()", 2)
 
 
+def test_too_many_features_are_left_to_the_rows():
+    """A product multiplies the counts of its parts."""
+    data = read_observations(*training_data(n=20))
+    large = "SparseSpectrum(frequencies=64) * SparseSpectrum(frequencies=64, seed=1)"
+    model = unfitted(large, data)
+    assert type(model) is StructuredGP
+    assert model.eval().posterior(points(2)).mean.isfinite().all()
+    with pytest.raises(StructureError, match="at most 8192 features"):
+        unfitted(large, data, inference="weights")
+
+
+@pytest.mark.filterwarnings("ignore:The model inputs are of type torch.float32")
+@pytest.mark.parametrize("structure", ["SparseSpectrum(frequencies=6)", STRUCTURES[-1]])
+def test_float32(structure):
+    """Predictions, gradients, conditioning and paths, near those of float64."""
+    X, Y = training_data(n=30)
+    double = randomize(WeightSpaceGP(X, Y, structure=structure))
+    single = WeightSpaceGP(X.float(), Y.float(), structure=structure)
+    single.load_state_dict(double.state_dict())
+    single.train().eval()
+    X_test = points(4, 1)
+    near = single.posterior(X_test.float()).mean
+    assert near.dtype == torch.float32
+    expected = double.posterior(X_test).mean
+    torch.testing.assert_close(near.double(), expected, rtol=1e-3, atol=1e-3)
+    more = training_data(n=2, seed=3)
+    conditioned = single.condition_on_observations(*(t.float() for t in more))
+    assert conditioned.posterior(X_test.float()).variance.isfinite().all()
+    path = draw_matheron_paths(single, torch.Size([2]))
+    assert path(points(3).float()).isfinite().all()
+
+
+def test_variances_do_not_depend_on_how_points_are_asked_for():
+    """Of a function known almost without noise."""
+    X = points(60, d=2)
+    y = torch.sin(9.0 * X[:, 0]) + X[:, 1]
+    model = bokern.fit("SparseSpectrum(frequencies=8)", X, y, noise=1e-5, starts=2)
+    X_test = points(2, d=2, seed=5)
+    together = model.posterior(X_test).variance.squeeze(-1)
+    apart = model.posterior(X_test.unsqueeze(-2)).variance.flatten()
+    torch.testing.assert_close(together, apart, rtol=1e-5, atol=0.0)
+
+
+def test_pseudo_targets_are_fitted_to_the_optimum(monkeypatch):
+    X, Y = training_data(n=50)
+    for work in (2**31, 0):
+        monkeypatch.setattr(weight_objective, "NEWTON_WORK", work)
+        model = WeightSpaceGP(X, Y, structure="SSWIM(frequencies=4)", starts=2).fit()
+        assert model.fit_result.gradient_norm < (1e-5 if work else 1e-2)
+
+
 def test_parts_without_features_are_refused():
     with pytest.raises(StructureError, match="made of SparseSpectrum and Linear"):
         WeightSpaceGP(*training_data(), structure="RBF() + SparseSpectrum()")

@@ -76,6 +76,12 @@ def said(text, **hyperparameters) -> str:
             "range), as a sum of 16 waves",
         ),
         (
+            "SSWIM(frequencies=16, columns=['b'])",
+            {"lengthscale": 0.25},
+            "a function of b that learned processes stretch and bend, as a sum of 16 "
+            "waves",
+        ),
+        (
             # A deep kernel starts as a squared exponential of ℓ / (σ √H).
             "DeepSE(4, columns=['b'])",
             {"lengthscale": 0.3, "latent_scale": 0.5},
