@@ -59,8 +59,9 @@ def fit(
             hyperparameters.
         inference: ``"exact"`` by dense covariances, ``"kalman"`` by a filter in O(n),
             for sums and products of Matern and Linear of one column, ``"weights"`` by
-            the weights of features in O(n), for structures made of SparseSpectrum and
-            Linear, or ``"auto"``: the cheapest of them, which give the same results.
+            the weights of features in O(n), for structures made of SparseSpectrum,
+            SSWIM and Linear, or ``"auto"``: the cheapest of them, which give the same
+            results.
 
     Returns:
         A BoTorch model in raw units, with ``structure`` (as given), ``column_names``,

@@ -98,12 +98,7 @@ def mean_lengthscale(dim: int) -> Prior:
 
 
 def hyperdatum() -> Prior:
-    """What a hidden layer is given, whitened by its own prior; weights of a network."""
-    return _normal(0.0, 1.0)
-
-
-def pseudo_target() -> Prior:
-    """What a layer of a warped measure is given at its places, whitened."""
+    """What a layer is given, whitened by its own prior; weights of a network."""
     return _normal(0.0, 1.0)
 
 

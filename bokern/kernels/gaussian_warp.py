@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from bokern.numerics import cholesky
 from bokern.spectral import expected_rbf, expected_rbf_products
 
 
@@ -84,7 +85,7 @@ def _moments(
     eye = torch.eye(len(places), dtype=at.dtype, device=at.device)
     zero = torch.zeros_like(at)
     among = expected_rbf(at, zero, at) * variance + process.noise**2 * eye
-    factor, _ = torch.linalg.cholesky_ex(among)
+    factor, _ = cholesky(among)
     across = expected_rbf(mean, spread, at) * variance
     shape = torch.broadcast_shapes(factor.shape[:-2], across.shape[:-2])
     factor = factor.expand(*shape, *factor.shape[-2:])

@@ -52,7 +52,7 @@ class SparseSpectrumKernel(ColumnKernel):
     @property
     def own_evaluations(self) -> int:
         """An entry takes as long as so many of a Matérn's."""
-        return max(1, len(self.frequencies) // 16)
+        return max(1, self.row_size // 32)
 
     @property
     def num_features(self) -> int:

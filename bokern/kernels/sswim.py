@@ -10,9 +10,10 @@ from typing import Any
 from torch import Tensor, nn
 
 from bokern import hyperpriors
-from bokern.kernels.base import ColumnKernel, Columns
+from bokern.kernels.base import Columns
 from bokern.kernels.gaussian_warp import Process, Spread, warped
 from bokern.kernels.hyperdata import spread_places
+from bokern.kernels.sparse_spectrum import SparseSpectrumKernel
 from bokern.spectral import Frequencies, expected_features
 
 PSEUDO_NOISE = 0.15
@@ -37,7 +38,7 @@ class _Places(nn.Module):
         self.register_buffer("values", spread, persistent=False)
 
 
-class SSWIMKernel(ColumnKernel):
+class SSWIMKernel(SparseSpectrumKernel):
     r"""Waves on a Gaussian measure of warped inputs: nonstationary, in closed form.
 
     Each layer multiplies every column by one Gaussian process and adds another, both
@@ -83,14 +84,12 @@ class SSWIMKernel(ColumnKernel):
         plug_in: bool = False,
         batch_shape: Sequence[int] = (),
     ) -> None:
+        super().__init__(columns, frequencies, batch_shape)
         d = columns.size
-        initial = min(1.0, 0.3 * math.sqrt(d))
-        super().__init__(columns, hyperpriors.lengthscale(d), initial, batch_shape)
-        self.frequencies = frequencies
         self.layers = layers
         self.plug_in = plug_in
         self.places = _Places(places, d)
-        targets = hyperpriors.pseudo_target()
+        targets = hyperpriors.hyperdatum()
         for name in ("gain", "shift"):
             shape = (layers, places, d)
             self.register_hyperparameter(name, shape, targets, positive=False)
@@ -104,20 +103,10 @@ class SSWIMKernel(ColumnKernel):
             self.initialize_hyperparameter(f"{name}_lengthscale", 3.0 * math.sqrt(d))
 
     @property
-    def num_features(self) -> int:
-        """A cosine and a sine for each frequency."""
-        return 2 * len(self.frequencies)
-
-    @property
     def row_size(self) -> int:
         """Features, or products of covariances with the places from layer 2 on."""
         J = len(self.places.values)
         return max(self.num_features, J if self.layers == 1 else J * J)
-
-    @property
-    def own_evaluations(self) -> int:
-        """An entry takes as long as so many of a Matérn's."""
-        return max(1, self.row_size // 32)
 
     def warp(self, x: Tensor) -> Spread:
         """Warped inputs, in standard deviations of uniform ones about the centre."""

@@ -63,8 +63,8 @@ class WeightSpaceGP(DirectGP):
             )
         if kernel.num_features is None:
             raise StructureError(
-                "WeightSpaceGP expects structures made of SparseSpectrum and Linear, "
-                f"got {structure}: use StructuredGP"
+                "WeightSpaceGP expects structures made of SparseSpectrum, SSWIM and "
+                f"Linear, got {structure}: use StructuredGP"
             )
 
     def log_posterior(self, use_prior: bool = True) -> LogPosterior:
@@ -86,7 +86,8 @@ class WeightSpaceGP(DirectGP):
         noise = noise.expand(*noise.shape[:-1], z.shape[-1])
         step = chunk_rows(self.covar_module, math.prod(lead), X.device.type)
         with torch.no_grad():
-            for part in torch.arange(z.shape[-1], device=z.device).split(step):
+            for start in range(0, z.shape[-1], step):
+                part = slice(start, start + step)
                 rows, targets = self._rows(
                     X[..., part, :], z[..., part], noise[..., part]
                 )

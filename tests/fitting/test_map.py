@@ -9,7 +9,14 @@ from bokern.errors import FitError
 from bokern.fitting import LogPosterior, draw_starts, fit_map, screen_starts
 from bokern.fitting.hints import advised_starts, likely_values
 from bokern.fitting.map import GRADIENT_TOLERANCE, SAME_OPTIMUM
-from bokern.fitting.starts import DRAWS, LOG_HIGH, LOG_LOW
+from bokern.fitting.starts import (
+    DRAWS,
+    LOG_HIGH,
+    LOG_LOW,
+    SCREEN_ROWS,
+    SCREEN_WORK,
+    on_some_rows,
+)
 from bokern.models import StructuredGP
 
 
@@ -114,6 +121,19 @@ def test_seeds_reproduce(unit_model):
     ]
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
+
+
+def test_costly_kernels_are_screened_on_fewer_rows(unit_model):
+    """Rows squared times views stay below the limit."""
+    generator = torch.Generator().manual_seed(0)
+    rows = {}
+    for dim, order in ((1, 1), (3, 6), (4, 24)):
+        text = f"Invariant(Matern(2.5), permutations({dim}))" if dim > 1 else "RBF()"
+        objective = unit_model(text, n=310, d=dim).log_posterior()
+        rows[order] = on_some_rows(objective, generator).num_data
+    assert rows[1] == SCREEN_ROWS
+    for order in (6, 24):
+        assert rows[order] ** 2 * order <= SCREEN_WORK < (rows[order] + 1) ** 2 * order
 
 
 def test_draws_cover_the_box_and_the_prior(unit_model):

@@ -366,7 +366,7 @@ def test_pseudo_targets_are_fitted_to_the_optimum(monkeypatch):
 
 
 def test_parts_without_features_are_refused():
-    with pytest.raises(StructureError, match="made of SparseSpectrum and Linear"):
+    with pytest.raises(StructureError, match="made of SparseSpectrum, SSWIM and"):
         WeightSpaceGP(*training_data(), structure="RBF() + SparseSpectrum()")
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from bokern.errors import InputError
 from bokern.selection import budget
-from bokern.selection.budget import Meter, read_budget
+from bokern.selection.budget import Meter, charge, read_budget
+from bokern.structures import parse
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,21 @@ def test_budgets(given, read):
 def test_bad_budgets(given):
     with pytest.raises(InputError, match="evaluations, such as 20000"):
         read_budget(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "each"),
+    [
+        ("Matern(2.5) + Linear()", 1),
+        ("Invariant(RBF(), cyclic(3))", 1),
+        ("Invariant(RBF(), permutations(5))", 1 + 120 // 32),
+        ("Linear() + Invariant(RBF(), permutations(6))", 1 + 720 // 32),
+    ],
+)
+def test_sums_over_many_views_count_more(text, each):
+    (dim,) = {group.degree for group in parse(text).groups()} or {1}
+    names = [f"x{i}" for i in range(dim)]
+    assert charge(parse(text).resolve(names), 10) == 10 * each
 
 
 def test_a_meter_counts_evaluations():

@@ -21,7 +21,7 @@ from bokern.views import (
     sign_flips,
     swap,
 )
-from bokern.views.elements import compose
+from bokern.views.elements import compose, inverse
 from bokern.views.groups import MAX_ORDER
 from tests import strategies
 from tests.oracles.group_actions import act
@@ -85,6 +85,13 @@ def test_composed_elements_act_one_after_the_other(one, other, data):
     h = data.draw(st.sampled_from(other.elements(4)))
     point = [0.11, 0.23, 0.37, 0.41]
     assert _rounded(act(compose(g, h), point)) == _rounded(act(g, act(h, point)))
+
+
+@given(strategies.groups(4), st.data())
+def test_inverses_bring_points_back(group, data):
+    g = data.draw(st.sampled_from(group.elements(4)))
+    point = [0.11, 0.23, 0.37, 0.41]
+    assert _rounded(act(inverse(g), act(g, point))) == _rounded(point)
 
 
 @given(strategies.groups(4))
