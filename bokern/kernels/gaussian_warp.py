@@ -43,7 +43,7 @@ class Spread(NamedTuple):
 
 
 def warped(
-    x: Spread, places: Tensor, gain: Process, shift: Process, plug_in: bool
+    x: Spread, gain: tuple[Tensor, Tensor], shift: tuple[Tensor, Tensor]
 ) -> Spread:
     r"""Moments of $g \odot x + h$, with g, h and x taken independent.
 
@@ -52,29 +52,32 @@ def warped(
 
     Args:
         x: Inputs.
-        places: ``J x d``.
-        gain: g − 1.
-        shift: h.
-        plug_in: Whether expectations of the covariances with the places are put into
-            the variance at a known input, which leaves out how g and h vary over x.
+        gain: Mean and variance of g.
+        shift: Mean and variance of h.
 
     References:
         [SSWIM] eq. 14 and 15; MATH section 2
     """
-    g, spread_g = _moments(x, places, gain, plug_in)
-    h, spread_h = _moments(x, places, shift, plug_in)
-    g = 1.0 + g
-    mean = g * x.mean + h
+    (g, spread_g), (h, spread_h) = gain, shift
     variance = spread_g * x.mean.square() + spread_h
     if x.variance is not None:
         variance = variance + x.variance * (spread_g + g.square())
-    return Spread(mean, variance)
+    return Spread(g * x.mean + h, variance)
 
 
-def _moments(
+def moments(
     x: Spread, places: Tensor, process: Process, plug_in: bool
 ) -> tuple[Tensor, Tensor]:
-    """Mean, ``... x n x d``, and variance, of as many columns or of one for all."""
+    """Mean, ``... x n x d``, and variance, of as many columns or of one for all.
+
+    Args:
+        x: Inputs.
+        places: ``J x d``.
+        process: Given targets at the places.
+        plug_in: Whether expectations of the covariances with the places are put into
+            the variance at a known input, which leaves out how the process varies over
+            uncertain ones.
+    """
     targets = process.targets.to(x.mean)
     lengthscale = process.lengthscale.to(x.mean)[..., None, None]
     variance = process.scale.to(x.mean).square()[..., None, None]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from bokern.kernels import SparseSpectrumKernel, SSWIMKernel
-from bokern.kernels.gaussian_warp import Process, Spread, warped
+from bokern.kernels.gaussian_warp import Process, Spread, moments, warped
 from bokern.spectral import Frequencies
 from tests.kernels.examples import every, points, randomise
 from tests.oracles.gaussian_inputs import DIM, integrated, uncertain
@@ -23,6 +23,12 @@ def normal(*shape, seed=0):
 def process(seed):
     scale, lengthscale = (0.3 + normal(2, seed=seed).abs()).unbind()
     return Process(normal(5, DIM, seed=seed + 1), scale, 1.0 + lengthscale, NOISE)
+
+
+def layer(x, places, gain, shift, plug_in):
+    """One layer's output."""
+    g, h = (moments(x, places, each, plug_in) for each in (gain, shift))
+    return warped(x, (1.0 + g[0], g[1]), h)
 
 
 PLACES = 1.5 * normal(5, DIM, seed=9)
@@ -49,7 +55,7 @@ def at_known(process, x):
 def test_a_layer_of_known_inputs_is_a_conditioned_process():
     x, _ = uncertain(seed=5)
     (g, vg), (h, vh) = at_known(GAIN, x), at_known(SHIFT, x)
-    found = warped(Spread(x, None), PLACES, GAIN, SHIFT, plug_in=False)
+    found = layer(Spread(x, None), PLACES, GAIN, SHIFT, plug_in=False)
     torch.testing.assert_close(found.mean, (1.0 + g) * x + h, **NEAR)
     torch.testing.assert_close(found.variance, x.square() * vg + vh, **NEAR)
 
@@ -66,12 +72,12 @@ def test_a_layer_of_uncertain_inputs_matches_moments():
         moments.append((mean, within + square - mean.square()))
     (g, vg), (h, vh) = moments
     g = 1.0 + g
-    found = warped(Spread(x, v), PLACES, GAIN, SHIFT, plug_in=False)
+    found = layer(Spread(x, v), PLACES, GAIN, SHIFT, plug_in=False)
     torch.testing.assert_close(found.mean, g * x + h, **NEAR)
     expected = v * vg + v * g.square() + vg * x.square() + vh
     torch.testing.assert_close(found.variance, expected, **NEAR)
-    certain = warped(Spread(x, torch.zeros_like(v)), PLACES, GAIN, SHIFT, False)
-    known = warped(Spread(x, None), PLACES, GAIN, SHIFT, False)
+    certain = layer(Spread(x, torch.zeros_like(v)), PLACES, GAIN, SHIFT, False)
+    known = layer(Spread(x, None), PLACES, GAIN, SHIFT, False)
     torch.testing.assert_close(certain.variance, known.variance, **NEAR)
 
 
@@ -83,7 +89,7 @@ def test_plugging_in_leaves_out_how_a_function_varies_over_its_input():
     still = Process(torch.zeros(25, DIM).double(), 1e-6 * one, one, 0.05)
     moves = Process(6.0 * normal(25, DIM, seed=8), one, one, 0.05)
     x = Spread(0.3 * uncertain(seed=7)[0], torch.full((4, DIM), 0.2).double())
-    right, plugged = (warped(x, places, still, moves, p) for p in (False, True))
+    right, plugged = (layer(x, places, still, moves, p) for p in (False, True))
     torch.testing.assert_close(plugged.mean, right.mean, **NEAR)
     added = [law.variance - x.variance for law in (right, plugged)]
     assert (added[1].sum(-1) < 0.5 * added[0].sum(-1)).all()
