@@ -21,6 +21,8 @@ from benchmarks import (  # noqa: E402
     regression,
     surrogates,
     timeseries,
+    toys,
+    uci,
 )
 
 
@@ -40,6 +42,8 @@ def main(argv: list[str] | None = None) -> int:
         regression,
         surrogates,
         timeseries,
+        uci,
+        toys,
         kalman,
     ):
         module.add_commands(commands)
