@@ -50,8 +50,9 @@ def load_split(name: str, seed: int) -> Split:
     X = X[:, np.ptp(X[train], axis=0) > 0.0]
     X = (X - X[train].mean(0)) / X[train].std(0, ddof=1)
     y = (y - y[train].mean()) / y[train].std(ddof=1)
-    X, y = torch.from_numpy(X), torch.from_numpy(y)
-    return Split(X[train], y[train], X[~train], y[~train], repeated)
+    known_X, known_y = torch.from_numpy(X[train]), torch.from_numpy(y[train])
+    X_test, y_test = torch.from_numpy(X[~train]), torch.from_numpy(y[~train])
+    return Split(known_X, known_y, X_test, y_test, repeated)
 
 
 def training_rows(groups: np.ndarray, seed: int) -> np.ndarray:
