@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
@@ -21,6 +19,7 @@ from torch import Tensor, nn
 from benchmarks.predictive import Predictions
 from benchmarks.uci.clock import Clock
 from benchmarks.uci.fitted import Fitted, noise_sd, predict_blocks
+from benchmarks.uci.structured import structured
 from benchmarks.uci.svgp import SVGP, batch_size
 from benchmarks.uci.training import descend, minibatches
 
@@ -36,10 +35,6 @@ STEPS, VARIATIONAL_STEPS = 500, 5000
 SMALL = 2000
 """Up to so many rows the marginal likelihood of all of them is used: 500 steps of
 more take longer than the limit."""
-
-MOST_FACTORISED = 100
-"""Matrices of more rows are solved by conjugate gradients: a grid's are structured,
-and made dense they take ten times as long."""
 
 
 class Network(nn.Sequential):
@@ -126,7 +121,7 @@ def _fit_grid(X: Tensor, y: Tensor, seed: int) -> Fitted:
         value: Any = mll(model(X), y)
         return -value
 
-    with _as_gpytorch_has_it():
+    with structured():
         steps = descend(loss, _adam(mll, model.network), STEPS, clock)
     return Fitted(
         partial(_predict_grid, model, likelihood),
@@ -162,18 +157,8 @@ def _fit_variational(X: Tensor, y: Tensor, seed: int) -> Fitted:
 def _predict_grid(
     model: DeepKernelGP, likelihood: GaussianLikelihood, X: Tensor
 ) -> Predictions:
-    with _as_gpytorch_has_it(), gpytorch.settings.fast_pred_var():
+    with structured(), gpytorch.settings.fast_pred_var():
         return predict_blocks(model, likelihood, X)
-
-
-@contextmanager
-def _as_gpytorch_has_it() -> Iterator[None]:
-    """GPyTorch's own numerics for large n, which importing BoTorch turns off."""
-    with ExitStack() as stack:
-        stack.enter_context(gpytorch.settings.fast_computations())
-        stack.enter_context(gpytorch.settings.max_cholesky_size(MOST_FACTORISED))
-        stack.enter_context(gpytorch.settings.use_toeplitz(False))
-        yield
 
 
 def _adam(objective: nn.Module, network: Network) -> torch.optim.Optimizer:
