@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from benchmarks.uci.run import UCIRun
 from benchmarks.uci.scores import mean_ranks
 from benchmarks.uci.sources import HONEST, RANKED, SOURCES
 from benchmarks.uci.splits import load_split, seeds_of, training_rows
+from benchmarks.uci.structures import fit_structure
 from benchmarks.uci.summary import summary
 from benchmarks.uci.training import descend, minibatches
 
@@ -183,7 +185,24 @@ def test_both_forms_of_deep_kernels_are_scored(folder, short, monkeypatch, most)
 @pytest.mark.integration
 @pytest.mark.parametrize("method", ["sswim", "sswim-2", "ssgp"])
 def test_structures_are_scored(folder, method):
-    fits(UCIRun("parkinsons", method, 0).execute())
+    learns(METHODS[method])
+
+
+@pytest.mark.integration
+def test_noise_is_in_units_of_the_targets(folder):
+    text = "SSWIM(frequencies=16, pseudo_points=2)"
+    fitted = learns(partial(fit_structure, structure=text))
+    assert fitted.settings["structure"] == text
+    tenfold = learns(partial(fit_structure, structure=text), 10.0)
+    assert tenfold.noise_sd == pytest.approx(10.0 * fitted.noise_sd, rel=0.02)
+
+
+def learns(method, scale=1.0):
+    split = load_split("parkinsons", 0)
+    X, X_test = split.X[:, :2], split.X_test[:, :2]
+    fitted = method(X, scale * split.y, 0)
+    assert fitted.predict(X_test).rmse(scale * split.y_test) < 0.7 * scale
+    return fitted
 
 
 def test_a_fit_out_of_time_is_stopped_and_still_scored(folder, monkeypatch):
