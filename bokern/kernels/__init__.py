@@ -25,6 +25,7 @@ from bokern.kernels.stationary import (
     StationaryKernel,
 )
 from bokern.kernels.view_sum import ViewSumKernel, without_symmetry
+from bokern.kernels.warped_measure import WarpedMeasureKernel
 
 __all__ = [
     "EXPOSED",
@@ -49,6 +50,7 @@ __all__ = [
     "StructureKernel",
     "SumKernel",
     "ViewSumKernel",
+    "WarpedMeasureKernel",
     "WrapperKernel",
     "ZeroMeanDeepKernel",
     "spread_places",

@@ -17,6 +17,7 @@ from gpytorch.priors import Prior
 from torch import Tensor
 
 from bokern import hyperpriors
+from bokern.kernels.expected_mixture import Rule
 
 NODES, DEPTH = 24, 9.0
 """Of the trapezoid rule of a scale mixture: nodes, and by how many nats the mixing
@@ -82,6 +83,8 @@ class ExposedRBF(Exposed):
     """
 
     is_radial = True
+    rule: Rule = ((1.0, 1.0),)
+    """Weights and squared lengthscales: of itself alone."""
 
     def expected(
         self, mean: Tensor, variance: Tensor, width: int, values: Mapping[str, Tensor]
@@ -161,6 +164,12 @@ class ExposedMatern(_ScaleMixture):
 
     def __init__(self, nu: float) -> None:
         self.nu = nu
+
+    @property
+    def rule(self) -> Rule:
+        """Weights and squared lengthscales of the squared exponentials, as numbers."""
+        nodes = self._rule(torch.tensor(self.nu, dtype=torch.float64, device="cpu"))
+        return tuple((weight.item(), log.exp().item()) for weight, log in nodes)
 
     def shape(self, values: Mapping[str, Tensor], like: Tensor) -> Tensor:
         """ν."""

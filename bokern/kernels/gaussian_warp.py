@@ -14,7 +14,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from bokern.numerics import cholesky
+from bokern.numerics import cholesky, paired_squared_distance, squared_distance
 from bokern.spectral import expected_rbf, expected_rbf_products
 
 
@@ -79,8 +79,58 @@ def moments(
             uncertain ones.
     """
     targets = process.targets.to(x.mean)
+    variance = _variance(process, x.mean)
+    A, factor, (at, mean, spread) = _weights(x, places, process)
+    found = A @ targets
+    if x.variance is None or plug_in:
+        return found, (variance - A.square().sum(-1, keepdim=True)).clamp_min(0.0)
+    products = expected_rbf_products(mean, spread, at) * variance.unsqueeze(-1).square()
+    inverse = torch.cholesky_inverse(factor).unsqueeze(-3)
+    own = variance - (products * inverse).sum((-2, -1)).unsqueeze(-1)
+    beta = torch.linalg.solve_triangular(factor.mT, targets, upper=True)
+    second = torch.einsum("...aq,...nab,...bq->...nq", beta, products, beta)
+    return found, own.clamp_min(0.0) + (second - found.square()).clamp_min(0.0)
+
+
+def difference_variance(
+    x1: Tensor, x2: Tensor, places: Tensor, process: Process, diag: bool
+) -> Tensor:
+    r"""Variance of the difference of a process between known inputs, in one draw.
+
+    $$2 \sigma^2 (1 - k(x, x')) - |A - A'|^2$$
+
+    without subtracting near-equal numbers where the inputs are near each other.
+
+    Args:
+        x1: ``... x n x d``.
+        x2: ``... x m x d``.
+        places: ``J x d``.
+        process: Given targets at the places.
+        diag: Whether of row i with row i only.
+
+    Returns:
+        ``... x n x m``, or ``... x n``, of every column: they share all but targets.
+    """
+    apart = paired_squared_distance if diag else squared_distance
+    weights = [_weights(Spread(x, None), places, process)[0] for x in (x1, x2)]
+    lengthscale = process.lengthscale.to(x1)[..., None, None]
+    square = apart(x1 / lengthscale, x2 / lengthscale)
+    variance = process.scale.to(x1).square()[..., None]
+    variance = variance if diag else variance.unsqueeze(-1)
+    lost = -2.0 * variance * torch.expm1(-0.5 * square)
+    return (lost - apart(*weights)).clamp_min(0.0)
+
+
+def _variance(process: Process, like: Tensor) -> Tensor:
+    return process.scale.to(like).square()[..., None, None]
+
+
+def _weights(
+    x: Spread, places: Tensor, process: Process
+) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
+    """A, ``... x n x J``, and L; places, means and variances in lengthscales."""
     lengthscale = process.lengthscale.to(x.mean)[..., None, None]
-    variance = process.scale.to(x.mean).square()[..., None, None]
+    variance = _variance(process, x.mean)
     at = places / lengthscale
     mean = x.mean / lengthscale
     known = torch.zeros_like(mean)
@@ -94,12 +144,4 @@ def moments(
     factor = factor.expand(*shape, *factor.shape[-2:])
     across = across.expand(*shape, *across.shape[-2:])
     A = torch.linalg.solve_triangular(factor, across.mT, upper=False).mT
-    found = A @ targets
-    if x.variance is None or plug_in:
-        return found, (variance - A.square().sum(-1, keepdim=True)).clamp_min(0.0)
-    products = expected_rbf_products(mean, spread, at) * variance.unsqueeze(-1).square()
-    inverse = torch.cholesky_inverse(factor).unsqueeze(-3)
-    own = variance - (products * inverse).sum((-2, -1)).unsqueeze(-1)
-    beta = torch.linalg.solve_triangular(factor.mT, targets, upper=True)
-    second = torch.einsum("...aq,...nab,...bq->...nq", beta, products, beta)
-    return found, own.clamp_min(0.0) + (second - found.square()).clamp_min(0.0)
+    return A, factor, (at, mean, spread)

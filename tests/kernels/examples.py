@@ -21,6 +21,7 @@ from bokern.kernels import (
     StructureKernel,
     SumKernel,
     ViewSumKernel,
+    WarpedMeasureKernel,
     ZeroMeanDeepKernel,
     spread_places,
 )
@@ -61,6 +62,11 @@ def moved(columns, batch, layers=1, plug_in=False):
     return SSWIMKernel(columns, drawn, layers, 3, plug_in, batch)
 
 
+def measured(columns, batch, spectrum, layers=1, plug_in=False, law="independent"):
+    """On warps given three places."""
+    return WarpedMeasureKernel(columns, spectrum, 1.5, layers, 3, plug_in, law, batch)
+
+
 def orbit(dim):
     group = cyclic(dim, range(dim)) if dim > 1 else reflections(0)
     return Orbit(group, dim)
@@ -97,6 +103,13 @@ EXAMPLES = {
         "one": lambda d, b: moved(every(d), b),
         "two": lambda d, b: moved(every(d), b, 2),
         "plug-in": lambda d, b: moved(first(d), b, 2, plug_in=True),
+    },
+    WarpedMeasureKernel: {
+        "product": lambda d, b: measured(every(d), b, "product-matern"),
+        "two": lambda d, b: measured(every(d), b, "matern", 2),
+        "plug-in": lambda d, b: measured(tied(d), b, "rbf", 2, plug_in=True),
+        "joint": lambda d, b: measured(every(d), b, "product-matern", law="joint"),
+        "first": lambda d, b: measured(first(d), b, "rbf", law="joint"),
     },
     RationalQuadraticKernel: {"ard": lambda d, b: RationalQuadraticKernel(every(d), b)},
     PeriodicKernel: {
