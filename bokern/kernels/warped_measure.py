@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch import Tensor
 
 from bokern.kernels.base import Columns
 from bokern.kernels.expected_mixture import expected_mixture
 from bokern.kernels.exposed import ExposedMatern, ExposedRBF
-from bokern.kernels.gaussian_warp import Spread, difference_variance, moments
+from bokern.kernels.gaussian_warp import difference_variance
 from bokern.kernels.warp import UNIFORM, WarpKernel
 
 Difference = tuple[Tensor, Tensor]
@@ -110,42 +110,47 @@ class WarpedMeasureKernel(WarpKernel):
         a = self._scaled(x1)
         b = a if x2 is x1 else self._scaled(x2)
         for j in range(self.columns.size):
-            mean, other = _pairs(a.mean, b.mean, j, diag)
-            variance, more = _pairs(a.variance, b.variance, j, diag)
+            mean, other = _pairs(a[0], b[0], j, diag)
+            variance, more = _pairs(a[1], b[1], j, diag)
             yield mean - other, variance + more
 
-    def _scaled(self, x: Tensor) -> Spread:
+    def _scaled(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Means and variances of warped inputs, in lengthscales."""
         mean, variance = self.warp(x)
         lengthscale = UNIFORM * self.lengthscale
         assert variance is not None
-        return Spread(mean / lengthscale, variance / lengthscale.square())
+        return mean / lengthscale, variance / lengthscale.square()
 
     def _jointly(self, x1: Tensor, x2: Tensor, diag: bool) -> Iterator[Difference]:
         """Differences of points of one draw, column by column."""
         lengthscale = UNIFORM * self.lengthscale
-        places, gain = self.places.values.to(x1), self.process("gain", 0)
-        means, inputs, gains = [], [], []
-        for x in (x1, x2):
-            mean, _ = self.warp(x)
-            centred = UNIFORM * (self.columns.select(x) - 0.5)
-            _, variance = moments(Spread(centred, None), places, gain, self.plug_in)
-            means.append(mean / lengthscale)
-            inputs.append(centred)
-            gains.append(variance)
+        one, two = self._known(x1), self._known(x2)
+        places = self.places.values.to(x1)
         apart_g, apart_h = (
-            difference_variance(*inputs, places, self.process(name, 0), diag)
+            difference_variance(one.x, two.x, places, self.process(name, 0), diag)
             for name in ("gain", "shift")
         )
-        v, w = _pairs(*gains, 0, diag)
+        v, w = _pairs(one.gain, two.gain, 0, diag)
         for j in range(self.columns.size):
-            mean, other = _pairs(*means, j, diag)
-            a, b = _pairs(*inputs, j, diag)
+            mean, other = _pairs(one.mean, two.mean, j, diag)
+            a, b = _pairs(one.x, two.x, j, diag)
             # Of a g(x) - b g(x'); no two terms are near each other where a is near b.
             stretched = a * b * apart_g + (a - b) * (a * v - b * w)
-            square = lengthscale[..., j].square()
-            square = square if diag else square.unsqueeze(-1)
-            variance = (stretched + apart_h) / square
-            yield mean - other, variance.clamp_min(0.0)
+            scale = lengthscale[..., j] if diag else lengthscale[..., j].unsqueeze(-1)
+            variance = (stretched + apart_h) / scale.square()
+            yield (mean - other) / scale, variance.clamp_min(0.0)
+
+    def _known(self, x: Tensor) -> _Known:
+        (bend,) = self.bends(x)
+        return _Known(bend.inputs.mean, bend.outputs.mean, bend.gain[1])
+
+
+class _Known(NamedTuple):
+    """Inputs and means of the warped ones, ``... x n x d``, and variances of gains."""
+
+    x: Tensor
+    mean: Tensor
+    gain: Tensor
 
 
 def _pairs(a: Tensor, b: Tensor, j: int, diag: bool) -> tuple[Tensor, Tensor]:

@@ -21,6 +21,7 @@ from bokern.structures import (
     RationalQuadratic,
     SparseSpectrum,
     Structure,
+    WarpedMeasure,
 )
 
 LONG = 3.0
@@ -39,10 +40,12 @@ def columns_of(kernel: Any) -> list[int]:
 
 def smooth(structure: Structure, kernel: StructureKernel, axes: Axes) -> str:
     """A stationary or deep leaf."""
-    if isinstance(structure, SSWIM):
+    if isinstance(structure, SSWIM | WarpedMeasure):
         where = axes.named(columns_of(kernel))
-        waves = f"as a sum of {structure.frequencies} waves"
-        return f"a function of {where} that learned processes stretch and bend, {waves}"
+        bent = f"a function of {where} that learned processes stretch and bend"
+        if isinstance(structure, WarpedMeasure):
+            return bent
+        return f"{bent}, as a sum of {structure.frequencies} waves"
     head = f"a {adjective(structure)} function of {axes.named(columns_of(kernel))}"
     words = f"{head}, {variation(structure, kernel, axes)}"
     if isinstance(structure, SparseSpectrum):
@@ -52,7 +55,7 @@ def smooth(structure: Structure, kernel: StructureKernel, axes: Axes) -> str:
 
 def adjective(structure: Structure) -> str:
     """How smooth a stationary or deep leaf is."""
-    if isinstance(structure, SparseSpectrum):
+    if isinstance(structure, SparseSpectrum | WarpedMeasure):
         rbf = structure.spectrum == "rbf"
         structure = RBF() if rbf else Matern(structure.nu)
     match structure:

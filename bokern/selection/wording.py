@@ -37,12 +37,13 @@ from bokern.structures import (
     SparseSpectrum,
     Structure,
     Sum,
+    WarpedMeasure,
 )
 
 ABRUPT = 0.02
 """Share of the range within which a change is worth no word on how gradual it is."""
 
-SMOOTH = (RBF, Matern, RationalQuadratic, DeepSE, SparseSpectrum)
+SMOOTH = (RBF, Matern, RationalQuadratic, DeepSE, SparseSpectrum, WarpedMeasure)
 
 Part = tuple[Structure, StructureKernel]
 

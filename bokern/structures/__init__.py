@@ -18,6 +18,7 @@ from bokern.structures.parse import as_structure, parse
 from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.sswim import SSWIM
 from bokern.structures.warped import Kumaraswamy
+from bokern.structures.warped_measure import WarpedMeasure
 from bokern.views.groups import (
     Group,
     closure,
@@ -49,6 +50,7 @@ __all__ = [
     "SparseSpectrum",
     "Structure",
     "Sum",
+    "WarpedMeasure",
     "as_structure",
     "catalogue",
     "closure",

@@ -20,6 +20,7 @@ from bokern.structures.invariant import Invariant
 from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.sswim import SSWIM
 from bokern.structures.warped import Kumaraswamy
+from bokern.structures.warped_measure import WarpedMeasure
 from bokern.views.groups import permutations
 
 
@@ -43,6 +44,7 @@ EXAMPLES: tuple[Structure, ...] = (
     ConditionalDeep(),
     SparseSpectrum(),
     SSWIM(),
+    WarpedMeasure(),
     Invariant(Matern(2.5), permutations(3)),
     Sum((Linear(), RBF())),
     Product((Periodic(), RBF())),

@@ -19,9 +19,11 @@ from bokern.structures.deep import DeepSE
 from bokern.structures.invariant import Invariant
 from bokern.structures.sparse_spectrum import SparseSpectrum
 from bokern.structures.warped import Kumaraswamy
+from bokern.structures.warped_measure import WarpedMeasure
 
 MAX_CHANGES = 2
-LOCAL = (RBF, Matern, RationalQuadratic, DeepSE, ConditionalDeep, SparseSpectrum)
+SPECTRAL = (SparseSpectrum, WarpedMeasure)
+LOCAL = (RBF, Matern, RationalQuadratic, DeepSE, ConditionalDeep, *SPECTRAL)
 
 
 def count_nodes(structure: Structure) -> int:

@@ -19,27 +19,11 @@ MAX_FREQUENCIES = 4096
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
-class SparseSpectrum(_Leaf):
-    """A Matérn or squared exponential as a sum of waves of random frequencies.
-
-    For many observations, and for draws that are whole functions: a fit of n rows costs
-    O(n M²), and `bokern.fit` weighs the 2M features rather than factorise n rows.
-
-    Args:
-        spectrum: ``"rbf"``, ``"matern"``, or ``"product-matern"``, a product of Matérns
-            of one column each.
-        nu: Smoothness of a Matérn.
-        frequencies: M.
-        seed: Of the frequencies: another one is another prior.
-        columns: Columns read; all by default.
-    """
+class _Spectral(_Leaf):
+    """A Matérn, one for each column, or a squared exponential, in some other form."""
 
     spectrum: str = "matern"
     nu: float = 2.5
-    frequencies: int = 256
-    seed: int = 0
-
-    summary: ClassVar[str] = "a stationary kernel as a sum of waves, for many rows"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,8 +39,6 @@ class SparseSpectrum(_Leaf):
                 "spectrum='rbf' is the limit for large nu"
             )
         object.__setattr__(self, "nu", float(self.nu))
-        self._check_whole("frequencies", 1, MAX_FREQUENCIES)
-        self._check_whole("seed", 0, 2**31 - 1)
 
     def _check_whole(self, name: str, least: int, most: int) -> None:
         value = getattr(self, name)
@@ -72,21 +54,48 @@ class SparseSpectrum(_Leaf):
         node = super().canonical()
         if self.spectrum != "rbf":
             return node
-        assert isinstance(node, SparseSpectrum)
+        assert isinstance(node, _Spectral)
         return replace(node, nu=2.5)
+
+    def is_symmetric_under(self, group: Group) -> bool:
+        """Only where the group moves no column read: what was drawn has a direction.
+
+        An average over the group is made of averaged waves or warps.
+        """
+        return bool(self.columns) and not set(group.moved()) & set(self.columns)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class SparseSpectrum(_Spectral):
+    """A Matérn or squared exponential as a sum of waves of random frequencies.
+
+    For many observations, and for draws that are whole functions: a fit of n rows costs
+    O(n M²), and `bokern.fit` weighs the 2M features rather than factorise n rows.
+
+    Args:
+        spectrum: ``"rbf"``, ``"matern"``, or ``"product-matern"``, a product of Matérns
+            of one column each.
+        nu: Smoothness of a Matérn.
+        frequencies: M.
+        seed: Of the frequencies: another one is another prior.
+        columns: Columns read; all by default.
+    """
+
+    frequencies: int = 256
+    seed: int = 0
+
+    summary: ClassVar[str] = "a stationary kernel as a sum of waves, for many rows"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._check_whole("frequencies", 1, MAX_FREQUENCIES)
+        self._check_whole("seed", 0, 2**31 - 1)
 
     @property
     def constant_at(self) -> Mapping[str, float]:
         """As other leaves, but for the heavy tails of ν = ½."""
         rough = self.spectrum != "rbf" and self.nu == 0.5
         return {} if rough else super().constant_at
-
-    def is_symmetric_under(self, group: Group) -> bool:
-        """Only where the group moves no column read: the frequencies have a direction.
-
-        An average over the group is made of averaged waves.
-        """
-        return bool(self.columns) and not set(group.moved()) & set(self.columns)
 
     def correlation(self, space: KernelSpace) -> StructureKernel:
         """Kernel of the columns, with frequencies of this seed."""
