@@ -82,6 +82,11 @@ def said(text, **hyperparameters) -> str:
             "waves",
         ),
         (
+            "WarpedMeasure(columns=['b'])",
+            {"lengthscale": 0.25},
+            "a function of b that learned processes stretch and bend",
+        ),
+        (
             # A deep kernel starts as a squared exponential of ℓ / (σ √H).
             "DeepSE(4, columns=['b'])",
             {"lengthscale": 0.3, "latent_scale": 0.5},
