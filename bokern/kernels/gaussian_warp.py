@@ -79,8 +79,8 @@ def moments(
             uncertain ones.
     """
     targets = process.targets.to(x.mean)
-    variance = _variance(process, x.mean)
-    A, factor, (at, mean, spread) = _weights(x, places, process)
+    variance = process.scale.to(x.mean).square()[..., None, None]
+    A, factor, (at, mean, spread) = _weights(x, places, process, variance)
     found = A @ targets
     if x.variance is None or plug_in:
         return found, (variance - A.square().sum(-1, keepdim=True)).clamp_min(0.0)
@@ -112,25 +112,25 @@ def difference_variance(
         ``... x n x m``, or ``... x n``, of every column: they share all but targets.
     """
     apart = paired_squared_distance if diag else squared_distance
-    weights = [_weights(Spread(x, None), places, process)[0] for x in (x1, x2)]
+    variance = process.scale.to(x1).square()[..., None, None]
+    weights = [
+        _weights(Spread(x, None), places, process, variance)[0] for x in (x1, x2)
+    ]
     lengthscale = process.lengthscale.to(x1)[..., None, None]
     square = apart(x1 / lengthscale, x2 / lengthscale)
-    variance = process.scale.to(x1).square()[..., None]
-    variance = variance if diag else variance.unsqueeze(-1)
+    variance = variance.squeeze(-1) if diag else variance
     lost = -2.0 * variance * torch.expm1(-0.5 * square)
     return (lost - apart(*weights)).clamp_min(0.0)
 
 
-def _variance(process: Process, like: Tensor) -> Tensor:
-    return process.scale.to(like).square()[..., None, None]
-
-
 def _weights(
-    x: Spread, places: Tensor, process: Process
+    x: Spread, places: Tensor, process: Process, variance: Tensor
 ) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor, Tensor]]:
-    """A, ``... x n x J``, and L; places, means and variances in lengthscales."""
+    """A, ``... x n x J``, and L; places, means and variances in lengthscales.
+
+    Of a process with this variance, ``... x 1 x 1``.
+    """
     lengthscale = process.lengthscale.to(x.mean)[..., None, None]
-    variance = _variance(process, x.mean)
     at = places / lengthscale
     mean = x.mean / lengthscale
     known = torch.zeros_like(mean)
