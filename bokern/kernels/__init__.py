@@ -25,11 +25,14 @@ from bokern.kernels.stationary import (
     StationaryKernel,
 )
 from bokern.kernels.view_sum import ViewSumKernel, without_symmetry
+from bokern.kernels.warp import UNIFORM, Bend, WarpKernel
 from bokern.kernels.warped_measure import WarpedMeasureKernel
 
 __all__ = [
     "EXPOSED",
     "HYPERDATA",
+    "UNIFORM",
+    "Bend",
     "ChangePointKernel",
     "ColumnKernel",
     "Columns",
@@ -50,6 +53,7 @@ __all__ = [
     "StructureKernel",
     "SumKernel",
     "ViewSumKernel",
+    "WarpKernel",
     "WarpedMeasureKernel",
     "WrapperKernel",
     "ZeroMeanDeepKernel",

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
 from bokern.errors import BokernError, InputError
-from bokern.kernels import ConditionalDeepKernel, KumaraswamyKernel
-from bokern.models import StructuredGP
+from bokern.kernels import ConditionalDeepKernel
 from bokern.reporting.axes import Axis
+from bokern.reporting.kernel_part import KernelPart, part_of
 from bokern.reporting.observations import Observed
 from bokern.reporting.predicting import Predicted, predicted, predicted_mean
-from bokern.reporting.slices import At, band_and_mean, reference_of
+from bokern.reporting.slices import At, along, band_and_mean, reference_of
 from bokern.reporting.surrogate import Source, modelled
 from bokern.reporting.theme import (
     ACCENT,
@@ -82,83 +80,58 @@ def has_hidden_functions(source: Source, outcome: str | None = None) -> bool:
     return True
 
 
-@dataclass(frozen=True)
-class _Layer:
-    """A kernel, and the parameters that it reads."""
-
-    kernel: ConditionalDeepKernel
-    columns: tuple[int, ...]
-    axes: tuple[int, ...]
-
-    def latent(self, data: Observed, places: Places) -> tuple[Places, Places]:
-        """Means, m x H, and standard deviation, m, at places, m x p."""
-        model = data.model
-        X = data.inputs(places).to(next(model.parameters()))
-        mean, variance = self.kernel.latent(model.transform_inputs(X))
-        return mean.detach().cpu().numpy(), variance.detach().sqrt().cpu().numpy()
-
-    def given(self, data: Observed, reference: Places) -> Places:
-        """Where values are given, J x p."""
-        if self.kernel.hyperdata is None:
-            return np.empty((0, len(reference)))
-        units = self.kernel.hyperdata.places.detach().cpu().numpy()
-        places = np.tile(reference, (len(units), 1))
-        for column, i in zip(self.columns, self.axes, strict=True):
-            low, high = data.bounds[:, column].tolist()
-            value = low + (high - low) * units[:, column]
-            places[:, i] = 10.0**value if data.axes[i].log else value
-        return places
+Layer = KernelPart[ConditionalDeepKernel]
 
 
-def _layer(data: Observed) -> _Layer:
-    model = data.model
-    modules = model.covar_module.modules() if isinstance(model, StructuredGP) else ()
-    kernels = list(modules)
-    kernel = next((k for k in kernels if isinstance(k, ConditionalDeepKernel)), None)
-    if kernel is None:
-        raise InputError(
-            "expected a model with a part such as ConditionalDeep(), got "
-            f"{data.described or type(model).__name__}"
-        )
-    warps = (k for k in kernels if isinstance(k, KumaraswamyKernel))
-    if any(kernel is part for warp in warps for part in warp.modules()):
-        raise InputError(
-            "expected hidden functions of the parameters themselves, got some of "
-            f"warped ones: {data.described}"
-        )
-    columns = tuple(kernel.columns.index.tolist())
-    owner = [i for i, axis in enumerate(data.axes) for _ in axis.columns]
-    axes = tuple(owner[column] for column in columns)
-    plain = all(len(data.axes[i].columns) == 1 for i in axes)
-    if not plain or len(axes) > 2:
+def _layer(data: Observed) -> Layer:
+    layer = part_of(data, ConditionalDeepKernel, "ConditionalDeep()")
+    plain = all(len(data.axes[i].columns) == 1 for i in layer.axes)
+    if not plain or len(layer.axes) > 2:
         raise InputError(
             "expected hidden functions of one or two numbers, got of "
-            f"{[data.axes[i].name for i in dict.fromkeys(axes)]}"
+            f"{[data.axes[i].name for i in dict.fromkeys(layer.axes)]}"
         )
-    return _Layer(kernel, columns, axes)
+    return layer
+
+
+def _latent(data: Observed, layer: Layer, places: Places) -> tuple[Places, Places]:
+    """Means, m x H, and standard deviation, m, at places, m x p."""
+    mean, variance = layer.kernel.latent(layer.inputs(data, places))
+    return mean.detach().cpu().numpy(), variance.detach().sqrt().cpu().numpy()
+
+
+def _given(data: Observed, layer: Layer, reference: Places) -> Places:
+    """Where values are given, J x p."""
+    if layer.kernel.hyperdata is None:
+        return np.empty((0, len(reference)))
+    units = layer.kernel.hyperdata.places.detach().cpu().numpy()
+    places = np.tile(reference, (len(units), 1))
+    for column, i in zip(layer.columns, layer.axes, strict=True):
+        low, high = data.bounds[:, column].tolist()
+        value = low + (high - low) * units[:, column]
+        places[:, i] = 10.0**value if data.axes[i].log else value
+    return places
 
 
 # -- one parameter -------------------------------------------------------------------
 
 
-def _line(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -> None:
+def _line(figure: go.Figure, data: Observed, layer: Layer, reference: Places) -> None:
     (i,) = layer.axes
-    grid = data.axes[i].grid(FINE)
-    places = np.tile(reference, (FINE, 1))
-    places[:, i] = grid
-    mean, sd = layer.latent(data, places)
-    given = layer.given(data, reference)
-    at_given, _ = layer.latent(data, given) if len(given) else (given, given)
+    grid, places = along(data, reference, i, FINE)
+    mean, sd = _latent(data, layer, places)
+    given = _given(data, layer, reference)
+    at_given, _ = _latent(data, layer, given) if len(given) else (given, given)
     for h, f in enumerate(mean.T):
         colour = GENERATOR_COLOURS[h % len(GENERATOR_COLOURS)]
         curve = Predicted(f, f - 2 * sd, f + 2 * sd, skewed=False)
-        _curve(figure, grid, curve, colour, 1)
+        _curve(figure, data.axes[i], grid, curve, colour, 1)
         if len(given):
             _markers(figure, given[:, i], at_given[:, h], 1, "given", colour)
-    seen, _ = layer.latent(data, data.places)
+    seen, _ = _latent(data, layer, data.places)
     y = data.y.numpy()
     _markers(figure, seen[:, 0], y, 2)
-    _curve(figure, grid, predicted(data, places), ACCENT, 3)
+    _curve(figure, data.axes[i], grid, predicted(data, places), ACCENT, 3)
     _markers(figure, data.places[:, i], y, 3)
     target = label(data.target_name)
     for col in (1, 3):
@@ -170,11 +143,16 @@ def _line(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -
 
 
 def _curve(
-    figure: go.Figure, grid: Places, curve: Predicted, colour: str, col: int
+    figure: go.Figure,
+    axis: Axis,
+    grid: Places,
+    curve: Predicted,
+    colour: str,
+    col: int,
 ) -> None:
-    band, mean = band_and_mean(grid, curve)
+    band, mean = band_and_mean(axis, grid, curve, colour)
     band.update(hoverinfo="skip", showlegend=False)
-    mean.update(line={"color": colour}, showlegend=False)
+    mean.update(showlegend=False)
     figure.add_traces([band, mean], rows=1, cols=col)
 
 
@@ -209,19 +187,19 @@ def _markers(
 # -- two parameters ------------------------------------------------------------------
 
 
-def _plane(figure: go.Figure, data: Observed, layer: _Layer, reference: Places) -> None:
+def _plane(figure: go.Figure, data: Observed, layer: Layer, reference: Places) -> None:
     i, j = layer.axes
     x, y = data.axes[i].grid(COARSE), data.axes[j].grid(COARSE)
     places = np.tile(reference, (len(y), len(x), 1))
     places[..., i], places[..., j] = x, y[:, None]
     flat = places.reshape(-1, len(data.axes))
-    mean, sd = layer.latent(data, flat)
+    mean, sd = _latent(data, layer, flat)
     shape = (len(y), len(x))
-    given = layer.given(data, reference)
+    given = _given(data, layer, reference)
     _surface(figure, x, y, sd.reshape(shape), "Greys", 1)
     if len(given):
         _markers(figure, given[:, i], given[:, j], 1, "given", ALERT)
-    seen, _ = layer.latent(data, data.places)
+    seen, _ = _latent(data, layer, data.places)
     target = data.y.numpy()
     if mean.shape[1] > 1:
         bent = mean.reshape(*shape, -1)
@@ -281,7 +259,7 @@ def _thread(figure: go.Figure, x: Places, y: Places) -> None:
     )
 
 
-def _caption(data: Observed, layer: _Layer) -> str:
+def _caption(data: Observed, layer: Layer) -> str:
     names = " and ".join(data.axes[i].name for i in layer.axes)
     of = f" of the model {data.described}" if data.described else ""
     if len(layer.axes) == 1:

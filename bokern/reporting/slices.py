@@ -11,12 +11,19 @@ from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
 from bokern.errors import ShapeError
+from bokern.reporting.axes import Axis
 from bokern.reporting.observations import Observed
 from bokern.reporting.predicting import Predicted, predicted
 from bokern.reporting.surrogate import Source, modelled
-from bokern.reporting.theme import ACCENT, BAND, MUTED, finish, label
+from bokern.reporting.theme import ACCENT, MUTED, finish, label, shade
 
-__all__ = ["along", "band_and_mean", "posterior_slices", "reference_of"]
+__all__ = [
+    "along",
+    "band_and_mean",
+    "observed_along",
+    "posterior_slices",
+    "reference_of",
+]
 
 FINE = 600
 COARSE = 121
@@ -157,8 +164,7 @@ def _traces(
     curve: Predicted,
     first: bool,
 ) -> list[go.Scatter]:
-    draw = _bars if data.axes[i].values else band_and_mean
-    band, mean = draw(grid, curve)
+    band, mean = band_and_mean(data.axes[i], grid, curve)
     band.update(
         name=BAND_NAMES[curve.skewed],
         legendgroup="band",
@@ -169,29 +175,34 @@ def _traces(
     return [band, mean, observed_along(data, reference, i, first)]
 
 
-def band_and_mean(grid: Places, curve: Predicted) -> tuple[go.Scatter, go.Scatter]:
-    """A curve with its band."""
+def band_and_mean(
+    axis: Axis, grid: Places, curve: Predicted, colour: str = ACCENT
+) -> tuple[go.Scatter, go.Scatter]:
+    """A curve with its band; of a choice, bars, as nothing is between its values."""
+    line = {"color": colour, "width": 2}
+    if axis.values:
+        return _bars(grid, curve, line)
     band = go.Scatter(
         x=np.concatenate([grid, grid[::-1]]),
         y=np.concatenate([curve.low, curve.high[::-1]]),
+        mode="lines",
         fill="toself",
-        fillcolor=BAND,
+        fillcolor=shade(colour),
         line={"width": 0},
     )
-    line = {"color": ACCENT, "width": 2}
     return band, go.Scatter(x=grid, y=curve.mean, mode="lines", line=line)
 
 
-def _bars(grid: Places, curve: Predicted) -> tuple[go.Scatter, go.Scatter]:
-    """Of a choice, between whose values there is nothing."""
+def _bars(
+    grid: Places, curve: Predicted, line: dict[str, Any]
+) -> tuple[go.Scatter, go.Scatter]:
     gap = np.full(len(grid), np.nan)
     band = go.Scatter(
         x=np.stack([grid, grid, gap], axis=1).reshape(-1),
         y=np.stack([curve.low, curve.high, gap], axis=1).reshape(-1),
         mode="lines",
-        line={"color": BAND, "width": 12},
+        line={"color": shade(line["color"]), "width": 12},
     )
-    line = {"color": ACCENT, "width": 2}
     marker = {"size": 14, "symbol": "line-ew", "line": line}
     return band, go.Scatter(x=grid, y=curve.mean, mode="markers", marker=marker)
 

@@ -11,7 +11,15 @@ INK = "#1f2328"
 MUTED = "#6e7781"
 ACCENT = "#2a7ab9"
 ALERT = "#c4421a"
-BAND = "rgba(42, 122, 185, 0.22)"
+
+
+def shade(colour: str, opacity: float = 0.22) -> str:
+    """A colour, of six hexadecimal digits, as thin as a band's."""
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return f"rgba({red}, {green}, {blue}, {opacity:g})"
+
+
+BAND = shade(ACCENT)
 
 COLOURS = "Viridis"
 """Of values, from low to high; even in brightness, so it prints."""

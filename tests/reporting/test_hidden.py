@@ -104,6 +104,15 @@ def test_of_an_optimisation_on_a_log_scale() -> None:
     assert figure.layout.xaxis.type == "log"
 
 
+def test_of_whole_numbers() -> None:
+    rows = [("value", "ConditionalDeep(hyperdata=3)", 1.0)]
+    board = pd.DataFrame(rows, columns=["outcome", "structure", "probability"])
+    space = {"n": (1, 6)}
+    result = make_course(space, lambda p: math.sin(p["n"]), 14, leaderboard=board)
+    (curve,) = (t for t in drawn(hidden_functions(result), 1) if t.fill is None)
+    np.testing.assert_array_equal(curve.x, np.arange(1.0, 7.0))
+
+
 def test_what_has_no_hidden_functions_to_draw() -> None:
     with pytest.raises(
         InputError, match=r"a part such as ConditionalDeep\(\), got RBF"
