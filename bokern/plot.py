@@ -28,6 +28,7 @@ from bokern.reporting.slices import posterior_slices as slices
 from bokern.reporting.structure_history import structure_probabilities
 from bokern.reporting.surrogate import modelled
 from bokern.reporting.theme import caption_of
+from bokern.reporting.warp import learned_warp as warp
 
 __all__ = [
     "calibration",
@@ -48,4 +49,5 @@ __all__ = [
     "structure_posteriors",
     "structure_probabilities",
     "variance_shares",
+    "warp",
 ]

@@ -40,10 +40,10 @@ OF_A_COMPARISON = (
 OF_A_MODEL = ("calibration", "contours", "importances", "slices")
 ELSEWHERE = (
     *("caption_of", "modelled", "constraints", "pareto", "search_course"),
-    "hidden_functions",
+    *("hidden_functions", "warp"),
 )
-"""No figures, or such as need constraints, several objectives, a search or a deep
-structure."""
+"""No figures, or such as need constraints, several objectives, a search, a deep
+structure or a warped one."""
 
 
 def loss(p: dict) -> float:

@@ -25,12 +25,14 @@ from bokern.reporting.slices import posterior_slices
 from bokern.reporting.structure_history import structure_probabilities
 from bokern.reporting.surrogate import modelled
 from bokern.reporting.theme import caption_of
+from bokern.reporting.warp import learned_warp
 
 __all__ = [
     "caption_of",
     "decomposition",
     "evidence_bars",
     "hidden_functions",
+    "learned_warp",
     "leave_one_out_calibration",
     "modelled",
     "optimization_history",

@@ -17,6 +17,7 @@ from bokern.reporting.hidden import has_hidden_functions, hidden_functions
 from bokern.reporting.results import ComparisonLike
 from bokern.reporting.slices import posterior_slices
 from bokern.reporting.surrogate import Source
+from bokern.reporting.warp import has_warp, learned_warp
 
 __all__ = ["ComparisonSection", "comparison_section"]
 
@@ -75,7 +76,7 @@ def comparison_section(
         tried=tried(found),
         drawings=[
             drawn("Log evidence", lambda: evidence_bars(found)),
-            *([] if is_part else [_posterior(found, at), *hidden(found)]),
+            *([] if is_part else [_posterior(found, at), *bent(found)]),
             *_rivals(found, at),
             *([] if is_part else [_calibration(found)]),
         ],
@@ -87,11 +88,14 @@ def _posterior(found: ComparisonLike, at: Sequence[float] | None) -> Drawing:
     return drawn("Posterior", lambda: posterior_slices(found, at=at))
 
 
-def hidden(source: Source) -> list[Drawing]:
-    """The hidden functions of a model, if it has any that can be drawn."""
-    if not has_hidden_functions(source):
-        return []
-    return [drawn("Hidden functions", lambda: hidden_functions(source))]
+def bent(source: Source) -> list[Drawing]:
+    """What a model makes of the parameters first, if it is something to draw."""
+    drawings = []
+    if has_hidden_functions(source):
+        drawings.append(drawn("Hidden functions", lambda: hidden_functions(source)))
+    if has_warp(source):
+        drawings.append(drawn("Learned warp", lambda: learned_warp(source)))
+    return drawings
 
 
 def _calibration(found: ComparisonLike) -> Drawing:

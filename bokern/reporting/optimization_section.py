@@ -11,8 +11,8 @@ from bokern.reporting.bars import evidence_bars
 from bokern.reporting.calibration import leave_one_out_calibration
 from bokern.reporting.comparison_section import (
     ComparisonSection,
+    bent,
     comparison_section,
-    hidden,
 )
 from bokern.reporting.contours import posterior_contours
 from bokern.reporting.digits import general
@@ -151,7 +151,7 @@ def _model(result: OptimizationLike, name: str) -> Group:
         return Group(heading, f"No model could be fitted to the trials: {error}", [])
     drawings = [
         drawn("Posterior", lambda: posterior_slices(data)),
-        *hidden(data),
+        *bent(data),
         drawn("Leave-one-out calibration", lambda: leave_one_out_calibration(data)),
     ]
     if _searched(result) > 1:
