@@ -72,6 +72,7 @@ def _table(records: list[Record]) -> str:
 
 
 def _quartiles(values: list[float]) -> str:
-    """Of values seen, so that failures are not averaged with others."""
-    low, middle, high = np.quantile(values, (0.25, 0.5, 0.75), method="higher")
+    """Quartiles are values seen, so that failures are not averaged with others."""
+    low, high = np.quantile(values, (0.25, 0.75), method="nearest")
+    middle = np.median(values)
     return f"{middle:.3g} [{low:.3g}, {high:.3g}]"

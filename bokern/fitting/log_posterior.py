@@ -29,6 +29,8 @@ from bokern.fitting.terms import GaussianNoise, Terms
 from bokern.kernels import StructureKernel
 from bokern.numerics import LOG_2PI, cholesky
 
+EXPLORED_ROWS = 400
+MAX_ITERATIONS = 500
 HESSIAN_ELEMENTS = 2**23
 """Covariance entries differentiated twice at a time: about 2.5 GB of autograd."""
 
@@ -133,8 +135,28 @@ class LogPosterior:
         """Evaluations of the kernel's innermost part for one θ: time goes by it."""
         return self.num_data**2 * self._terms.covar_module.evaluations
 
-    explored_rows: int | None = None
-    """Observations by which starts are followed to their optima, if not by all."""
+    @property
+    def explored_rows(self) -> int | None:
+        """Observations by which starts are followed to their optima, if not by all.
+
+        Of kernels that begin as another one, a few hundred: what they lead to is near
+        enough to go on from.
+        """
+        apart = any(k.beginning() is not k for _, k in self.kernels())
+        return EXPLORED_ROWS if apart else None
+
+    @property
+    def affordable(self) -> int:
+        """Iterations of an optimisation from one start at most."""
+        return MAX_ITERATIONS
+
+    def thinned(self, generator: torch.Generator) -> LogPosterior | None:
+        """The objective of a part of many rows, to come near to the optimum; or None.
+
+        Args:
+            generator: Of the rows.
+        """
+        return None
 
     newton_pays = True
     """Whether Newton steps, for which Hessians are differenced, finish a fit."""
@@ -153,6 +175,30 @@ class LogPosterior:
             self.z[..., rows],
             self.use_prior,
         )
+
+    def beginning(self, rows: Tensor) -> LogPosterior:
+        """The objective of some rows to begin a fit with; see `embedded`.
+
+        Of the kernels' `StructureKernel.beginning`.
+        """
+        part = self.on_rows(rows)
+        terms = part._terms
+        return LogPosterior(
+            terms.mean_module,
+            beginning_of(terms.covar_module),
+            terms.likelihood,
+            part.X,
+            part.z,
+            self.use_prior,
+        )
+
+    def embedded(self, theta: Tensor, part: LogPosterior, like: Tensor) -> Tensor:
+        """θ of a part of the coordinates, others as in ``like``, ``... x k``."""
+        found = like.expand(*theta.shape[:-1], self.dim).clone()
+        spans = {c.name: c.span for c in self.coordinates}
+        for c in part.coordinates:
+            found[..., spans[c.name]] = theta[..., c.span]
+        return found
 
     def get(self) -> Tensor:
         """The modules' present θ, ``aug x k``."""
@@ -416,6 +462,16 @@ class LogPosterior:
             c.name: theta[..., c.span].reshape((*lead, *c.shape))
             for c in self.coordinates
         }
+
+
+def beginning_of(kernel: StructureKernel) -> StructureKernel:
+    """A copy with each part replaced by what a fit begins with."""
+    copy = deepcopy(kernel).beginning()
+    for module in list(copy.modules()):
+        for name, child in module.named_children():
+            if isinstance(child, StructureKernel):
+                setattr(module, name, child.beginning())
+    return copy
 
 
 def known_noise_of(

@@ -16,6 +16,7 @@ from bokern.kernels.hyperdata import HYPERDATA, Hyperdata, spread_places
 from bokern.kernels.input_warp import KumaraswamyKernel
 from bokern.kernels.linear import LinearKernel
 from bokern.kernels.periodic import PeriodicKernel
+from bokern.kernels.product_matern import ProductMaternKernel
 from bokern.kernels.sparse_spectrum import SparseSpectrumKernel
 from bokern.kernels.sswim import SSWIMKernel
 from bokern.kernels.stationary import (
@@ -45,6 +46,7 @@ __all__ = [
     "OutputscaleKernel",
     "PeriodicKernel",
     "ProductKernel",
+    "ProductMaternKernel",
     "RBFKernel",
     "RationalQuadraticKernel",
     "SSWIMKernel",

@@ -123,6 +123,13 @@ class StructureKernel(Kernel):
         """
         raise NotImplementedError(f"{self.label} has no features")
 
+    def beginning(self) -> StructureKernel:
+        """What a fit begins with: itself, or a kernel of some of its hyperparameters.
+
+        Of which there are the same names, shapes and priors.
+        """
+        return self
+
     @property
     def label(self) -> str:
         """What tables call this part of a kernel."""

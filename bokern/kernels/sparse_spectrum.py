@@ -10,6 +10,8 @@ from torch import Tensor
 
 from bokern import hyperpriors
 from bokern.kernels.base import ColumnKernel, Columns
+from bokern.kernels.product_matern import ProductMaternKernel
+from bokern.kernels.stationary import MaternKernel, RBFKernel
 from bokern.spectral import Frequencies
 
 
@@ -63,6 +65,10 @@ class SparseSpectrumKernel(ColumnKernel):
         """Cosines and sines, of squared norm 1."""
         return self.frequencies.features(self.columns.select(x) / self.lengthscale)
 
+    def beginning(self) -> ColumnKernel:
+        """The covariance of the spectral density."""
+        return limit(self, self.frequencies)
+
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
     ) -> Tensor:
@@ -71,3 +77,17 @@ class SparseSpectrumKernel(ColumnKernel):
             return self.features(x1) @ self.features(x2).mT
         apart = self.columns.select(x1) - self.columns.select(x2)
         return self.frequencies.correlation(apart / self.lengthscale)
+
+
+def limit(kernel: ColumnKernel, frequencies: Frequencies) -> ColumnKernel:
+    """What waves of more and more frequencies tend to, at a kernel's lengthscales."""
+    columns, nu, batch = kernel.columns, frequencies.nu, kernel.batch_shape
+    found: ColumnKernel
+    if frequencies.spectrum == "rbf":
+        found = RBFKernel(columns, batch)
+    elif frequencies.spectrum == "matern":
+        found = MaternKernel(columns, nu, batch)
+    else:
+        found = ProductMaternKernel(columns, nu, batch)
+    found.lengthscale = kernel.hyperparameter("lengthscale").detach()
+    return found

@@ -7,7 +7,8 @@ from typing import Any
 
 from torch import Tensor
 
-from bokern.kernels.base import Columns
+from bokern.kernels.base import ColumnKernel, Columns
+from bokern.kernels.sparse_spectrum import limit
 from bokern.kernels.warp import UNIFORM, WarpKernel
 from bokern.spectral import Frequencies, expected_features
 
@@ -78,6 +79,10 @@ class SSWIMKernel(WarpKernel):
         return expected_features(
             self.frequencies, mean / lengthscale, variance / lengthscale.square()
         )
+
+    def beginning(self) -> ColumnKernel:
+        """The covariance of the spectral density, without a warp."""
+        return limit(self, self.frequencies)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

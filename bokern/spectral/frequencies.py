@@ -39,8 +39,8 @@ def unit_frequencies(
     References:
         [RandomFeatures]; [SSGP]; MATH section 1
     """
-    mixed = {"rbf": 0, "matern": 1, "product-matern": dim}[spectrum]
-    columns, seed = dim + mixed, seeding.spawn(seed, "frequencies")
+    mixed = 1 if spectrum == "matern" else 0
+    columns, seed = mixed + dim, seeding.spawn(seed, "frequencies")
     if quasi:
         engine = torch.quasirandom.SobolEngine(columns, scramble=True, seed=seed)
         uniform = engine.draw(count, dtype=torch.float64)
@@ -48,10 +48,12 @@ def unit_frequencies(
         generator = torch.Generator().manual_seed(seed)
         uniform = torch.rand(count, columns, generator=generator, dtype=torch.float64)
     uniform = uniform.clamp(EDGE, 1.0 - EDGE)
-    normal = torch.special.ndtri(uniform[:, :dim])
+    if spectrum == "product-matern":
+        return torch.from_numpy(special.stdtrit(2.0 * nu, uniform.numpy()))
+    normal = torch.special.ndtri(uniform[:, mixed:])
     if not mixed:
         return normal
-    half = torch.from_numpy(special.gammaincinv(nu, uniform[:, dim:].numpy()))
+    half = torch.from_numpy(special.gammaincinv(nu, uniform[:, :mixed].numpy()))
     return normal * (nu / half).sqrt()
 
 
@@ -82,6 +84,7 @@ class Frequencies(nn.Module):
         quasi: bool = True,
     ) -> None:
         super().__init__()
+        self.spectrum, self.nu = spectrum, nu
         values = unit_frequencies(spectrum, nu, count, dim, seed, quasi)
         self.register_buffer("values", values, persistent=False)
 

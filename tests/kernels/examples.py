@@ -14,6 +14,7 @@ from bokern.kernels import (
     OutputscaleKernel,
     PeriodicKernel,
     ProductKernel,
+    ProductMaternKernel,
     RationalQuadraticKernel,
     RBFKernel,
     SparseSpectrumKernel,
@@ -93,6 +94,10 @@ EXAMPLES = {
     },
     MaternKernel: {
         str(nu): lambda d, b, nu=nu: MaternKernel(every(d), nu, b)
+        for nu in (0.5, 1.5, 2.5)
+    },
+    ProductMaternKernel: {
+        str(nu): lambda d, b, nu=nu: ProductMaternKernel(every(d), nu, b)
         for nu in (0.5, 1.5, 2.5)
     },
     SparseSpectrumKernel: {

@@ -21,6 +21,7 @@ from bokern.kernels import (
     OutputscaleKernel,
     PeriodicKernel,
     ProductKernel,
+    ProductMaternKernel,
     RationalQuadraticKernel,
     RBFKernel,
     SumKernel,
@@ -73,6 +74,17 @@ def peer(kernel, **values):
 
 
 # -- distances ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
+def test_a_product_of_materns_of_one_column(dim, pair, nu):
+    kernel = scaled(ProductMaternKernel(every(dim), nu), dim)
+    each = [covariances.matern(nu, [scale]) for scale in SCALES[dim]]
+
+    def product(a, b):
+        return math.prod(k([p], [q]) for k, p, q in zip(each, a, b, strict=True))
+
+    same(kernel, loop(product), *pair, 1e-8)
 
 
 def test_rbf(dim, pair):

@@ -143,3 +143,18 @@ def test_the_kernel_is_a_mean_over_independent_draws_of_the_warp():
         products = (sides[0] * sides[1]).sum(-1)
         error = products.std(0) / 200_000**0.5
     assert ((products.mean(0) - found).abs() < 4.5 * error).all()
+
+
+@pytest.mark.parametrize("spectrum", ["rbf", "matern", "product-matern"])
+def test_a_fit_begins_with_what_many_waves_tend_to(spectrum):
+    """At the same lengthscales; the warp is left out."""
+    drawn = Frequencies(spectrum, 2.5, 20_000, 2)
+    plain = randomise(SparseSpectrumKernel(every(2), drawn))
+    moved = SSWIMKernel(every(2), drawn, places=4)
+    moved.lengthscale = plain.lengthscale
+    x, y = points(5, 2), points(4, 2, seed=1)
+    with torch.no_grad():
+        expected = plain.forward(x, y)
+        for kernel in (plain, moved):
+            begun = kernel.beginning().forward(x, y)
+            torch.testing.assert_close(begun, expected, rtol=0.0, atol=2e-3)

@@ -384,7 +384,7 @@ def test_a_fit_bends_inputs_after_the_rest_has_been_found():
     y = torch.where(X < 0.3, torch.sin(60.0 * X), torch.sin(6.0 * X))
     fits = {}
     for text in ("SparseSpectrum", "SSWIM"):
-        waves = f"{text}(spectrum='rbf', frequencies=20)"
+        waves = f"{text}(spectrum='rbf', frequencies=64)"
         fits[text] = bokern.fit(waves, X, y, starts=2)
     warped, plain = fits["SSWIM"], fits["SparseSpectrum"]
     assert warped.covar_module.base_kernel.raw_shift.abs().max() > 0.3
