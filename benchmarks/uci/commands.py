@@ -15,7 +15,7 @@ def add_commands(commands: Any) -> None:
     )
     parser.add_argument("--seeds", type=int, default=3, help="1 for large tables")
     parser.add_argument("--data", help="names joined by commas; all by default")
-    parser.add_argument("--methods", help="names joined by commas; see README")
+    parser.add_argument("--methods", help="names joined by commas; all by default")
     add_run_options(parser, "uci")
     parser.set_defaults(run=_uci)
 
@@ -24,14 +24,14 @@ def _uci(arguments: argparse.Namespace) -> None:
     from benchmarks.chosen import chosen
     from benchmarks.data import missing
     from benchmarks.tasks import read_records, run_tasks
-    from benchmarks.uci.methods import DEFAULT, METHODS
+    from benchmarks.uci.methods import METHODS
     from benchmarks.uci.run import UCIRun
     from benchmarks.uci.sources import SOURCES
     from benchmarks.uci.splits import seeds_of
     from benchmarks.uci.summary import summary
 
     names = chosen(arguments.data, SOURCES, "data set")
-    methods = chosen(arguments.methods or ",".join(DEFAULT), METHODS, "method")
+    methods = chosen(arguments.methods, METHODS, "method")
     reason = missing([SOURCES[name].file for name in names])
     if reason:
         print(f"skipped: {reason}")

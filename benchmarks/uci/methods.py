@@ -18,15 +18,11 @@ METHODS: dict[str, Method] = {
     "sswim": partial(fit_structure, structure="SSWIM()"),
     "sswim-2": partial(fit_structure, structure="SSWIM(layers=2)"),
     "ssgp": partial(fit_structure, structure=WAVES),
-    "rffns": partial(fit_structure, structure="NonstationarySpectrum()"),
     "exact": fit_exact,
     "sgpr": fit_sgpr,
     "svgp": fit_svgp,
     "dkl": fit_dkl,
 }
-
-DEFAULT = tuple(name for name in METHODS if name != "rffns")
-"""Run unless others are asked for."""
 
 MOST = {"exact": MOST_ROWS}
 """Training rows beyond which a method is not tried."""

@@ -20,7 +20,7 @@ ROWS = {
     "SSWIM, 2 layers": "sswim-2",
     "DSDGP": None,
     "DKL": "dkl",
-    "RFFNS": "rffns",
+    "RFFNS": None,
     "SVGP": "svgp",
     "SGPR": "sgpr",
     "RFFS": "ssgp",
