@@ -127,8 +127,10 @@ def fit_map(
     best = int(value.nan_to_num(-torch.inf).argmax())
     if objective.newton_pays:
         polished = _polish(counter, theta[best], low, high)
-    else:
+    elif objective.affordable >= LAST_ITERATIONS:
         polished = _finished(counter, theta[best], low, high)
+    else:
+        polished = theta[best]
     top, gradient = counter(polished.unsqueeze(0))
     hits = int((value > top.item() - SAME_OPTIMUM).sum())
     bound = (polished <= low + 1e-9) | (polished >= high - 1e-9)
@@ -193,11 +195,12 @@ def _begun(counter: EvaluationCounter, starts: int, seed: int) -> Tensor:
     if part is None:
         return _joined(counter, found)
     near = EvaluationCounter(part)
-    box = search_box(part)
-    found = _joined(near, found)
-    found, value = maximise(near, found, *box, MAX_ITERATIONS)
+    if bool(waiting(part).isfinite().any()):
+        found = _joined(near, found)
+    else:
+        found, _ = maximise(near, found, *search_box(part), MAX_ITERATIONS)
     counter.count += near.count
-    return found[_order(value)][:1]
+    return found
 
 
 def _explored(
@@ -357,7 +360,7 @@ def _finished(
         start,
         low,
         high,
-        min(LAST_ITERATIONS, counter.objective.affordable),
+        LAST_ITERATIONS,
         GRADIENT_TOLERANCE,
         LAST_FACTOR,
     )

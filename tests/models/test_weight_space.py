@@ -421,3 +421,33 @@ def test_the_waves_lie_within_the_warp():
 def test_malformed_structures(text, message):
     with pytest.raises(StructureError, match=message):
         bokern.structures.parse(text)
+
+
+@pytest.mark.parametrize("text", ["SparseSpectrum", "SSWIM"])
+def test_many_rows_are_come_near_to_by_a_part_of_them(text, monkeypatch):
+    """A fit then ends within a few nats of one by all rows throughout.
+
+    Of 64 waves: a dozen have optima of their own, which no others lead to.
+    """
+    X = torch.rand(200, 1, generator=torch.Generator().manual_seed(0)).double()
+    y = torch.sin(12.0 * X.square()) + 0.1 * torch.cos(300.0 * X)
+    waves = f"{text}(spectrum='rbf', frequencies=64)"
+    whole = bokern.fit(waves, X, y, starts=2)
+    assert whole.log_posterior().thinned(torch.Generator()) is None
+    monkeypatch.setattr("bokern.models.weight_objective.THINNED_ROWS", 60)
+    part = whole.log_posterior().thinned(torch.Generator())
+    assert part is not None
+    assert part.num_data == 60
+    near = bokern.fit(waves, X, y, starts=2)
+    assert abs(near.fit_result.objective - whole.fit_result.objective) < 5.0
+
+
+def test_fewer_iterations_are_affordable_of_more_rows(monkeypatch):
+    model = bokern.fit("SparseSpectrum(frequencies=4)", *training_data(n=40), starts=1)
+    objective = model.log_posterior()
+    assert objective.affordable == 500
+    each = objective.num_data * objective.num_features**2
+    name = "bokern.models.weight_objective.ITERATED_WORK"
+    for work, expected in ((30 * each, 30), (each, 8)):
+        monkeypatch.setattr(name, work)
+        assert objective.affordable == expected
