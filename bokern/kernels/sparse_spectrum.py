@@ -67,7 +67,7 @@ class SparseSpectrumKernel(ColumnKernel):
 
     def beginning(self) -> ColumnKernel:
         """The covariance of the spectral density."""
-        return limit(self, self.frequencies)
+        return limit(self, self.frequencies.spectrum, self.frequencies.nu)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
@@ -79,13 +79,13 @@ class SparseSpectrumKernel(ColumnKernel):
         return self.frequencies.correlation(apart / self.lengthscale)
 
 
-def limit(kernel: ColumnKernel, frequencies: Frequencies) -> ColumnKernel:
+def limit(kernel: ColumnKernel, spectrum: str, nu: float) -> ColumnKernel:
     """What waves of more and more frequencies tend to, at a kernel's lengthscales."""
-    columns, nu, batch = kernel.columns, frequencies.nu, kernel.batch_shape
+    columns, batch = kernel.columns, kernel.batch_shape
     found: ColumnKernel
-    if frequencies.spectrum == "rbf":
+    if spectrum == "rbf":
         found = RBFKernel(columns, batch)
-    elif frequencies.spectrum == "matern":
+    elif spectrum == "matern":
         found = MaternKernel(columns, nu, batch)
     else:
         found = ProductMaternKernel(columns, nu, batch)

@@ -82,7 +82,7 @@ class SSWIMKernel(WarpKernel):
 
     def beginning(self) -> ColumnKernel:
         """The covariance of the spectral density, without a warp."""
-        return limit(self, self.frequencies)
+        return limit(self, self.frequencies.spectrum, self.frequencies.nu)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from bokern.kernels.base import Columns
+from bokern.kernels.base import ColumnKernel, Columns
 from bokern.kernels.expected_mixture import expected_mixture
 from bokern.kernels.exposed import ExposedMatern, ExposedRBF
 from bokern.kernels.gaussian_warp import difference_variance
+from bokern.kernels.sparse_spectrum import limit
 from bokern.kernels.warp import UNIFORM, WarpKernel
 
 Difference = tuple[Tensor, Tensor]
@@ -73,6 +74,7 @@ class WarpedMeasureKernel(WarpKernel):
     ) -> None:
         super().__init__(columns, layers, places, plug_in, batch_shape)
         self.rule = ExposedRBF.rule if spectrum == "rbf" else ExposedMatern(nu).rule
+        self.spectrum, self.nu = spectrum, nu
         self.by_column = spectrum == "product-matern"
         self.law = law
 
@@ -86,6 +88,10 @@ class WarpedMeasureKernel(WarpKernel):
         """A gradient keeps three or, by the joint law, ten numbers a column."""
         each = 10 if self.law == "joint" else 3
         return math.ceil(each * self.columns.size / 40)
+
+    def beginning(self) -> ColumnKernel:
+        """The covariance of the spectral density, without a warp."""
+        return limit(self, self.spectrum, self.nu)
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any
