@@ -30,6 +30,8 @@ from bokern.kernels import StructureKernel
 from bokern.numerics import LOG_2PI, cholesky
 
 EXPLORED_ROWS = 400
+"""By which lengthscales are found, where kernels begin a fit as others."""
+
 MAX_ITERATIONS = 500
 HESSIAN_ELEMENTS = 2**23
 """Covariance entries differentiated twice at a time: about 2.5 GB of autograd."""
@@ -175,30 +177,6 @@ class LogPosterior:
             self.z[..., rows],
             self.use_prior,
         )
-
-    def beginning(self, rows: Tensor) -> LogPosterior:
-        """The objective of some rows to begin a fit with; see `embedded`.
-
-        Of the kernels' `StructureKernel.beginning`.
-        """
-        part = self.on_rows(rows)
-        terms = part._terms
-        return LogPosterior(
-            terms.mean_module,
-            beginning_of(terms.covar_module),
-            terms.likelihood,
-            part.X,
-            part.z,
-            self.use_prior,
-        )
-
-    def embedded(self, theta: Tensor, part: LogPosterior, like: Tensor) -> Tensor:
-        """θ of a part of the coordinates, others as in ``like``, ``... x k``."""
-        found = like.expand(*theta.shape[:-1], self.dim).clone()
-        spans = {c.name: c.span for c in self.coordinates}
-        for c in part.coordinates:
-            found[..., spans[c.name]] = theta[..., c.span]
-        return found
 
     def get(self) -> Tensor:
         """The modules' present θ, ``aug x k``."""
@@ -462,16 +440,6 @@ class LogPosterior:
             c.name: theta[..., c.span].reshape((*lead, *c.shape))
             for c in self.coordinates
         }
-
-
-def beginning_of(kernel: StructureKernel) -> StructureKernel:
-    """A copy with each part replaced by what a fit begins with."""
-    copy = deepcopy(kernel).beginning()
-    for module in list(copy.modules()):
-        for name, child in module.named_children():
-            if isinstance(child, StructureKernel):
-                setattr(module, name, child.beginning())
-    return copy
 
 
 def known_noise_of(

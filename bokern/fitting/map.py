@@ -13,6 +13,7 @@ from torch import Tensor
 
 from bokern import seeding
 from bokern.errors import FitError
+from bokern.fitting.beginning import beginning, embedded
 from bokern.fitting.hints import advised_starts, waiting
 from bokern.fitting.log_posterior import MAX_ITERATIONS, LogPosterior
 from bokern.fitting.starts import draw_starts, on_some_rows, screen_starts
@@ -35,9 +36,6 @@ found from 10 of 10 seeds; at its MAP one of two seeds missed it by 33 nats with
 
 JOINT_ITERATIONS = 100
 """Of what joins late: errors on rows held out fall no further, and rise in some."""
-
-KEPT = 1
-"""Starts that go on from where a part of the rows has led, where one is looked at."""
 
 LBFGS_GRADIENT, LBFGS_FACTOR = 1e-3, 1e9
 """L-BFGS stops early, at 2e-7 of relative change: Newton steps finish the best."""
@@ -226,26 +224,26 @@ def _explored(
 def _from_few_rows(
     counter: EvaluationCounter, starts: int, generator: torch.Generator
 ) -> Tensor:
-    """Where a few rows and kernels to begin with lead, the best first.
+    """Where a few rows and kernels to begin with lead at best, ``1 x k``.
 
     What waits does, and what they do not have is at the centre of its prior.
     """
     objective = counter.objective
     n, few = objective.num_data, objective.explored_rows
     rows = torch.randperm(n, generator=generator)[:few].to(objective.z.device)
-    part = EvaluationCounter(objective.beginning(rows))
+    part = EvaluationCounter(beginning(objective, rows))
     box = search_box(part.objective)
     many = _explored(part, starts, generator)
     found, value = maximise(part, many, *box, MAX_ITERATIONS)
     counter.count += part.count
     still, (centre, _) = waiting(objective), objective.prior_moments()
     base = torch.where(still.isfinite(), still, centre)
-    best = found[_order(value)][:KEPT]
-    return objective.embedded(best, part.objective, base)
+    best = found[_order(value)][:1]
+    return embedded(best, part.objective, objective, base)
 
 
 def _joined(counter: EvaluationCounter, initial: Tensor) -> Tensor:
-    """The best start, once what waited has joined it; all of them where nothing does.
+    """A start, ``1 x k``, once what waited has joined it; as it is if nothing does.
 
     It joins from the centre of its prior, where it has a slope; should that end below
     the others alone, from where it was, which never does.
@@ -256,8 +254,8 @@ def _joined(counter: EvaluationCounter, initial: Tensor) -> Tensor:
     if not bool(waits.any()):
         return initial
     held = torch.where(waits, still, low), torch.where(waits, still, high)
-    theta, value = maximise(counter, initial, *held, objective.affordable)
-    best, (centre, _) = theta[_order(value)][:1], objective.prior_moments()
+    best, _ = maximise(counter, initial, *held, objective.affordable)
+    centre, _ = objective.prior_moments()
     iterations = min(JOINT_ITERATIONS, objective.affordable)
     moved = torch.where(waits, centre, best)
     theta, value = maximise(counter, moved, low, high, iterations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
@@ -250,7 +251,7 @@ class ColumnKernel(StructureKernel):
 
     Args:
         columns: Columns read, and their ties.
-        prior: Of the lengthscales.
+        prior: Of the lengthscales; that of one layer by default.
         initial: Where the lengthscales start.
         batch_shape: Leading dimensions of the hyperparameters.
     """
@@ -258,12 +259,16 @@ class ColumnKernel(StructureKernel):
     def __init__(
         self,
         columns: Columns,
-        prior: Prior,
-        initial: float,
+        prior: Prior | None = None,
+        initial: float | None = None,
         batch_shape: Sequence[int] = (),
     ) -> None:
         super().__init__(batch_shape)
         self.columns = columns
+        if prior is None:
+            prior = hyperpriors.lengthscale(columns.size)
+        if initial is None:
+            initial = min(1.0, 0.3 * math.sqrt(columns.size))
         self.register_hyperparameter("lengthscale", (1, columns.num_slots), prior)
         self.initialize_hyperparameter("lengthscale", initial)
 

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from bokern import hyperpriors
 from bokern.kernels.base import ColumnKernel, Columns
 
 
@@ -38,9 +37,7 @@ class ProductMaternKernel(ColumnKernel):
     def __init__(
         self, columns: Columns, nu: float, batch_shape: Sequence[int] = ()
     ) -> None:
-        initial = min(1.0, 0.3 * math.sqrt(columns.size))
-        prior = hyperpriors.lengthscale(columns.size)
-        super().__init__(columns, prior, initial, batch_shape)
+        super().__init__(columns, batch_shape=batch_shape)
         self.nu = nu
 
     @property

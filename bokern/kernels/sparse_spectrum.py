@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
 
-from bokern import hyperpriors
 from bokern.kernels.base import ColumnKernel, Columns
 from bokern.kernels.product_matern import ProductMaternKernel
 from bokern.kernels.stationary import MaternKernel, RBFKernel
 from bokern.spectral import Frequencies
+
+FEW_WAVES = 64
+"""Fewer are far from the covariance that they tend to: a fit begins with themselves."""
 
 
 class SparseSpectrumKernel(ColumnKernel):
@@ -46,9 +47,7 @@ class SparseSpectrumKernel(ColumnKernel):
         frequencies: Frequencies,
         batch_shape: Sequence[int] = (),
     ) -> None:
-        initial = min(1.0, 0.3 * math.sqrt(columns.size))
-        prior = hyperpriors.lengthscale(columns.size)
-        super().__init__(columns, prior, initial, batch_shape)
+        super().__init__(columns, batch_shape=batch_shape)
         self.frequencies = frequencies
 
     @property
@@ -66,7 +65,9 @@ class SparseSpectrumKernel(ColumnKernel):
         return self.frequencies.features(self.columns.select(x) / self.lengthscale)
 
     def beginning(self) -> ColumnKernel:
-        """The covariance of the spectral density."""
+        """The covariance of the spectral density, if the waves are many."""
+        if len(self.frequencies) < FEW_WAVES:
+            return self
         return limit(self, self.frequencies.spectrum, self.frequencies.nu)
 
     def forward(

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from bokern.kernels.base import ColumnKernel, Columns
-from bokern.kernels.sparse_spectrum import limit
+from bokern.kernels.sparse_spectrum import SparseSpectrumKernel
 from bokern.kernels.warp import UNIFORM, WarpKernel
 from bokern.spectral import Frequencies, expected_features
 
@@ -81,8 +81,10 @@ class SSWIMKernel(WarpKernel):
         )
 
     def beginning(self) -> ColumnKernel:
-        """The covariance of the spectral density, without a warp."""
-        return limit(self, self.frequencies.spectrum, self.frequencies.nu)
+        """What the waves begin with, without a warp."""
+        plain = SparseSpectrumKernel(self.columns, self.frequencies, self.batch_shape)
+        plain.lengthscale = self.hyperparameter("lengthscale").detach()
+        return plain.beginning()
 
     def forward(
         self, x1: Tensor, x2: Tensor, diag: bool = False, **params: Any

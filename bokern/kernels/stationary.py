@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -27,9 +26,7 @@ class StationaryKernel(RadialKernel):
     """
 
     def __init__(self, columns: Columns, batch_shape: Sequence[int] = ()) -> None:
-        initial = min(1.0, 0.3 * math.sqrt(columns.size))
-        prior = hyperpriors.lengthscale(columns.size)
-        super().__init__(columns, prior, initial, batch_shape)
+        super().__init__(columns, batch_shape=batch_shape)
 
 
 class RBFKernel(StationaryKernel):

@@ -70,8 +70,7 @@ class WarpKernel(ColumnKernel):
         batch_shape: Sequence[int] = (),
     ) -> None:
         d = columns.size
-        initial = min(1.0, 0.3 * math.sqrt(d))
-        super().__init__(columns, hyperpriors.lengthscale(d), initial, batch_shape)
+        super().__init__(columns, batch_shape=batch_shape)
         self.layers = layers
         self.plug_in = plug_in
         self.places = _Places(places, d)

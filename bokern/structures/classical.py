@@ -38,8 +38,13 @@ class _Leaf(Structure):
 
     @property
     def constant_at(self) -> Mapping[str, float]:
-        """At a lengthscale far beyond the box, unless a class says otherwise."""
-        return {"raw_lengthscale": LONG}
+        """Of stationary ones at a lengthscale far beyond the box."""
+        return {"raw_lengthscale": LONG} if self.is_stationary else {}
+
+    @property
+    def has_constant_variance(self) -> bool:
+        """Of stationary ones, unless a class says otherwise."""
+        return self.is_stationary
 
     def canonical(self) -> Structure:
         """With the columns in order."""
@@ -131,16 +136,6 @@ class Linear(_Leaf):
     def is_stationary(self) -> bool:
         """No: the variance grows away from the offset."""
         return False
-
-    @property
-    def has_constant_variance(self) -> bool:
-        """No: it vanishes at the offset."""
-        return False
-
-    @property
-    def constant_at(self) -> Mapping[str, float]:
-        """Nowhere."""
-        return {}
 
     def is_symmetric_under(self, group: Group) -> bool:
         """As other leaves, but not under reflections, which move the offset."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -52,16 +51,6 @@ class _Warped(_Spectral):
     def is_stationary(self) -> bool:
         """No."""
         return False
-
-    @property
-    def has_constant_variance(self) -> bool:
-        """No: it falls where the warp is unknown."""
-        return False
-
-    @property
-    def constant_at(self) -> Mapping[str, float]:
-        """Nowhere."""
-        return {}
 
     @property
     @abstractmethod

@@ -160,3 +160,17 @@ def test_a_fit_begins_with_what_many_waves_tend_to(spectrum):
         for kernel in (plain, moved, exact):
             begun = kernel.beginning().forward(x, y)
             torch.testing.assert_close(begun, expected, rtol=0.0, atol=2e-3)
+
+
+def test_a_fit_of_few_waves_begins_with_themselves():
+    """They are far from what many tend to; the warp is left out."""
+    drawn = Frequencies("rbf", 2.5, 20, 2)
+    plain = randomise(SparseSpectrumKernel(every(2), drawn))
+    assert plain.beginning() is plain
+    moved = SSWIMKernel(every(2), drawn, places=4)
+    moved.lengthscale = plain.lengthscale
+    x, y = points(5, 2), points(4, 2, seed=1)
+    with torch.no_grad():
+        begun = moved.beginning()
+        torch.testing.assert_close(begun.forward(x, y), plain.forward(x, y))
+    assert type(begun) is SparseSpectrumKernel
